@@ -269,6 +269,7 @@ describe('postgres: what SQL refuses', () => {
     ['a', { priority: 1.5 }, 'NUMBER_INVALID', /^priority: must be a whole number \(got 1\.5\)/],
     ['a', { maxAttempts: 0 }, 'NUMBER_INVALID', /^maxAttempts: /],
     ['a', { id: 'order-42' }, 'ID_INVALID', /^id: must be a UUID/],
+    ['a', { id: null }, 'ID_INVALID', /^id: must be a UUID/],
     ['a', { tags: 'x' }, 'OPTION_INVALID', /^tags: must be an array/],
     ['a', { tags: [7] }, 'NAME_INVALID', /^tags: must be a non-empty string/],
     [

@@ -12,7 +12,7 @@ function cancel(uuid, text): 66287bf9c2855b0c56215935fd331afd
 function check_options(jsonb, text, text[]): 4d33aca8098f5b55ee78ceda08347c39
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean): 89cc8131f00b767f14667b5212388145
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
-function enqueue(text, json, jsonb): 6121badf10c87347c50165c609f63de7
+function enqueue(text, json, jsonb): f691799219d520e4f1db87fea2e1b4e3
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
 function finish_each(bigint, json, integer, bigint[], bigint[]): 94c163aae299e80d949bb5879af49301
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 5b7d596207b188f31955af41dbff9892

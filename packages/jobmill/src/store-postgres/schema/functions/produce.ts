@@ -31,8 +31,8 @@ const OPTIONS = [
 const DEDUPE_OPTIONS = ['key', 'scope', 'holdFor', 'holdAfter', 'onConflict']
 
 /**
- * Ends in insert_jobs, as every job with rare options does. A job that loses its dedupe key returns the
- * holder. If the holder ended since, it tries again.
+ * Calls the function of the library, which it overloads. A job that loses its dedupe key returns the holder.
+ * If the holder ended since, it tries again.
  */
 const ENQUEUE_ONE = `
 CREATE FUNCTION jobmill.enqueue(kind text, payload json DEFAULT 'null', options jsonb DEFAULT '{}') RETURNS uuid
@@ -45,79 +45,95 @@ DECLARE
   kind_name CONSTANT text := jobmill.option_text(to_jsonb(coalesce(enqueue.kind, '')), 'kind', ${BOUNDS.nameChars}, true);
   at CONSTANT int8 := floor(extract(epoch FROM clock_timestamp()) * 1000)::int8;
   defaults jsonb;
-  queue_name text;
   new_id uuid;
-  tag_list text[];
+  queue_name text;
+  queue_id int4;
+  kind_id int4;
+  priority int4;
+  max_attempts int4;
+  timeout_ms int8;
+  tag_list text[] := '{}';
   dedupe_name text;
-  rare jsonb;
+  rare jsonb := '{}';
   holder uuid;
   placed json;
 BEGIN
-  PERFORM jobmill.check_options(o, 'options', ARRAY[${quoted(OPTIONS)}]);
   IF octet_length(body) > ${DEFAULTS.payloadLimitBytes} THEN
     PERFORM jobmill.refuse('PAYLOAD_TOO_LARGE', 'payload', 'has ' || octet_length(body) || ' bytes, more than ${DEFAULTS.payloadLimitBytes}', 'Store the data elsewhere and pass a reference');
   END IF;
   -- Refuses the character U+0000 and lone surrogates, which json accepts.
   PERFORM body::jsonb;
-  SELECT k.defaults::jsonb INTO defaults FROM jobmill.kind AS k WHERE k.name = kind_name;
-  queue_name := coalesce(jobmill.option_text(o -> 'queue', 'queue', ${BOUNDS.nameChars}, true), defaults ->> 'queue', '${DEFAULTS.queue}');
-  IF o ? 'id' AND o ->> 'id' !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
-    PERFORM jobmill.refuse('ID_INVALID', 'id', 'must be a UUID (got ' || left(o ->> 'id', 40) || ')', 'Pass your own key as dedupeKey instead');
-  END IF;
-  -- UUID version 7.
-  new_id := coalesce((o ->> 'id')::uuid, encode(set_bit(set_bit(
-    overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send(at) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid);
-  IF o ? 'tags' AND jsonb_typeof(o -> 'tags') <> 'array' THEN
-    PERFORM jobmill.refuse('OPTION_INVALID', 'tags', 'must be an array (got ' || left((o -> 'tags')::text, 40) || ')', 'Pass an array of strings');
-  END IF;
-  SELECT coalesce(array_agg(t.tag ORDER BY t.n), '{}') INTO tag_list
-    FROM (SELECT jobmill.option_text(e.tag, 'tags', ${BOUNDS.tagChars}, false) AS tag, min(e.n) AS n
-            FROM jsonb_array_elements(coalesce(o -> 'tags', '[]')) WITH ORDINALITY AS e(tag, n) GROUP BY 1) AS t;
-  IF cardinality(tag_list) > ${BOUNDS.tags} THEN
-    PERFORM jobmill.refuse('OPTION_INVALID', 'tags', 'has more than ${BOUNDS.tags} tags', 'Pass at most ${BOUNDS.tags} tags');
-  END IF;
-  IF o ? 'metadata' AND jsonb_typeof(o -> 'metadata') <> 'object' THEN
-    PERFORM jobmill.refuse('OPTION_INVALID', 'metadata', 'must be an object (got ' || left((o -> 'metadata')::text, 40) || ')', 'Pass an object');
-  ELSIF octet_length((o -> 'metadata')::text) > ${BOUNDS.metadataBytes} THEN
-    PERFORM jobmill.refuse('PAYLOAD_TOO_LARGE', 'metadata', 'has more than ${BOUNDS.metadataBytes} bytes', 'Put it in the payload');
-  END IF;
-  IF o ? 'delay' AND o ? 'runAt' THEN
-    PERFORM jobmill.refuse('OPTION_CONFLICT', 'delay', 'cannot be combined with runAt', 'Pass delay or runAt, not both');
-  ELSIF o ? 'dedupe' AND o ? 'dedupeKey' THEN
-    PERFORM jobmill.refuse('OPTION_CONFLICT', 'dedupeKey', 'cannot be combined with dedupe', 'Pass dedupe with its key, or dedupeKey alone');
-  END IF;
-  IF o ? 'dedupeKey' THEN d := jsonb_build_object('key', o -> 'dedupeKey'); END IF;
-  IF d IS NOT NULL THEN
-    PERFORM jobmill.check_options(d, 'dedupe', ARRAY[${quoted(DEDUPE_OPTIONS)}]);
-    IF coalesce(d ->> 'onConflict', 'keep') <> 'keep' THEN
-      PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.onConflict', 'must be "keep" in SQL (got ' || left((d -> 'onConflict')::text, 40) || ')', 'Use the HTTP API to replace a job');
-    ELSIF coalesce(d ->> 'scope', 'global') NOT IN (${quoted(DEDUPE_SCOPES)}) THEN
-      PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.scope', 'must be one of ${DEDUPE_SCOPES.join(', ')} (got ' || left((d -> 'scope')::text, 40) || ')', 'Omit it for global');
-    ELSIF coalesce(d ->> 'holdAfter', 'done') NOT IN (${quoted(HOLDS_AFTER)}) THEN
-      PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.holdAfter', 'must be one of ${HOLDS_AFTER.join(', ')} (got ' || left((d -> 'holdAfter')::text, 40) || ')', 'Omit it for done');
-    ELSIF d ->> 'holdAfter' = 'ended' AND coalesce(jobmill.option_ms(d -> 'holdFor', 'dedupe.holdFor', 0), 0) = 0 THEN
-      PERFORM jobmill.refuse('OPTION_CONFLICT', 'dedupe.holdAfter', 'requires a time to hold the key', 'Pass holdFor too, such as "7d"');
+  SELECT k.id, k.defaults::jsonb INTO kind_id, defaults FROM jobmill.kind AS k WHERE k.name = kind_name;
+  queue_name := coalesce(defaults ->> 'queue', '${DEFAULTS.queue}');
+  IF o IS DISTINCT FROM '{}' THEN
+    PERFORM jobmill.check_options(o, 'options', ARRAY[${quoted(OPTIONS)}]);
+    queue_name := coalesce(jobmill.option_text(o -> 'queue', 'queue', ${BOUNDS.nameChars}, true), queue_name);
+    priority := jobmill.option_whole(o -> 'priority', 'priority', ${BOUNDS.priority.least}, ${BOUNDS.priority.most});
+    max_attempts := jobmill.option_whole(o -> 'maxAttempts', 'maxAttempts', ${BOUNDS.maxAttempts.least}, ${BOUNDS.maxAttempts.most});
+    timeout_ms := jobmill.option_ms(o -> 'timeout', 'timeout', 1);
+    IF o ? 'id' AND coalesce(o ->> 'id', '') !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
+      PERFORM jobmill.refuse('ID_INVALID', 'id', 'must be a UUID (got ' || left((o -> 'id')::text, 40) || ')', 'Pass your own key as dedupeKey instead');
     END IF;
-    dedupe_name := concat_ws(' ', coalesce(d ->> 'scope', 'global'),
-      CASE d ->> 'scope' WHEN 'queue' THEN queue_name WHEN 'kind' THEN kind_name END,
-      jobmill.option_text(coalesce(d -> 'key', 'null'), 'dedupe.key', ${BOUNDS.keyChars}, false));
+    new_id := (o ->> 'id')::uuid;
+    IF o ? 'tags' AND jsonb_typeof(o -> 'tags') <> 'array' THEN
+      PERFORM jobmill.refuse('OPTION_INVALID', 'tags', 'must be an array (got ' || left((o -> 'tags')::text, 40) || ')', 'Pass an array of strings');
+    END IF;
+    SELECT coalesce(array_agg(t.tag ORDER BY t.n), '{}') INTO tag_list
+      FROM (SELECT jobmill.option_text(e.tag, 'tags', ${BOUNDS.tagChars}, false) AS tag, min(e.n) AS n
+              FROM jsonb_array_elements(coalesce(o -> 'tags', '[]')) WITH ORDINALITY AS e(tag, n) GROUP BY 1) AS t;
+    IF cardinality(tag_list) > ${BOUNDS.tags} THEN
+      PERFORM jobmill.refuse('OPTION_INVALID', 'tags', 'has more than ${BOUNDS.tags} tags', 'Pass at most ${BOUNDS.tags} tags');
+    END IF;
+    IF o ? 'metadata' AND jsonb_typeof(o -> 'metadata') <> 'object' THEN
+      PERFORM jobmill.refuse('OPTION_INVALID', 'metadata', 'must be an object (got ' || left((o -> 'metadata')::text, 40) || ')', 'Pass an object');
+    ELSIF octet_length((o -> 'metadata')::text) > ${BOUNDS.metadataBytes} THEN
+      PERFORM jobmill.refuse('PAYLOAD_TOO_LARGE', 'metadata', 'has more than ${BOUNDS.metadataBytes} bytes', 'Put it in the payload');
+    END IF;
+    IF o ? 'delay' AND o ? 'runAt' THEN
+      PERFORM jobmill.refuse('OPTION_CONFLICT', 'delay', 'cannot be combined with runAt', 'Pass delay or runAt, not both');
+    ELSIF o ? 'dedupe' AND o ? 'dedupeKey' THEN
+      PERFORM jobmill.refuse('OPTION_CONFLICT', 'dedupeKey', 'cannot be combined with dedupe', 'Pass dedupe with its key, or dedupeKey alone');
+    END IF;
+    IF o ? 'dedupeKey' THEN d := jsonb_build_object('key', o -> 'dedupeKey'); END IF;
+    IF d IS NOT NULL THEN
+      PERFORM jobmill.check_options(d, 'dedupe', ARRAY[${quoted(DEDUPE_OPTIONS)}]);
+      IF coalesce(d ->> 'onConflict', 'keep') <> 'keep' THEN
+        PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.onConflict', 'must be "keep" in SQL (got ' || left((d -> 'onConflict')::text, 40) || ')', 'Use the HTTP API to replace a job');
+      ELSIF coalesce(d ->> 'scope', 'global') NOT IN (${quoted(DEDUPE_SCOPES)}) THEN
+        PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.scope', 'must be one of ${DEDUPE_SCOPES.join(', ')} (got ' || left((d -> 'scope')::text, 40) || ')', 'Omit it for global');
+      ELSIF coalesce(d ->> 'holdAfter', 'done') NOT IN (${quoted(HOLDS_AFTER)}) THEN
+        PERFORM jobmill.refuse('OPTION_INVALID', 'dedupe.holdAfter', 'must be one of ${HOLDS_AFTER.join(', ')} (got ' || left((d -> 'holdAfter')::text, 40) || ')', 'Omit it for done');
+      ELSIF d ->> 'holdAfter' = 'ended' AND coalesce(jobmill.option_ms(d -> 'holdFor', 'dedupe.holdFor', 0), 0) = 0 THEN
+        PERFORM jobmill.refuse('OPTION_CONFLICT', 'dedupe.holdAfter', 'requires a time to hold the key', 'Pass holdFor too, such as "7d"');
+      END IF;
+      dedupe_name := concat_ws(' ', coalesce(d ->> 'scope', 'global'),
+        CASE d ->> 'scope' WHEN 'queue' THEN queue_name WHEN 'kind' THEN kind_name END,
+        jobmill.option_text(coalesce(d -> 'key', 'null'), 'dedupe.key', ${BOUNDS.keyChars}, false));
+    END IF;
+    rare := jsonb_strip_nulls(jsonb_build_object('due_at', jobmill.option_instant(o -> 'runAt', 'runAt'), 'delay_ms', nullif(jobmill.option_ms(o -> 'delay', 'delay', 0), 0),
+      'order_key', jobmill.option_text(o -> 'orderKey', 'orderKey', ${BOUNDS.keyChars}, false), 'dedupe_key', dedupe_name,
+      'hold_ms', CASE WHEN d IS NOT NULL THEN coalesce(jobmill.option_ms(d -> 'holdFor', 'dedupe.holdFor', 0), 0) END,
+      'hold_after', CASE WHEN d IS NOT NULL THEN coalesce(d ->> 'holdAfter', 'done') END));
   END IF;
-  rare := jsonb_strip_nulls(jsonb_build_object('due_at', jobmill.option_instant(o -> 'runAt', 'runAt'), 'delay_ms', nullif(jobmill.option_ms(o -> 'delay', 'delay', 0), 0),
-    'order_key', jobmill.option_text(o -> 'orderKey', 'orderKey', ${BOUNDS.keyChars}, false), 'dedupe_key', dedupe_name,
-    'hold_ms', CASE WHEN d IS NOT NULL THEN coalesce(jobmill.option_ms(d -> 'holdFor', 'dedupe.holdFor', 0), 0) END,
-    'hold_after', CASE WHEN d IS NOT NULL THEN coalesce(d ->> 'holdAfter', 'done') END));
+  IF new_id IS NULL THEN
+    -- UUID version 7.
+    new_id := encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send(at) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid;
+  END IF;
   IF defaults ? 'indexedPayload' THEN
     tag_list := tag_list || jobmill.index_entries(body::jsonb, defaults -> 'indexedPayload');
   END IF;
+  kind_id := coalesce(kind_id, jobmill.kind_id(kind_name));
+  queue_id := coalesce((SELECT q.id FROM jobmill.queue AS q WHERE q.name = queue_name), jobmill.queue_id(queue_name));
   FOR tries IN 1 .. 10 LOOP
-    placed := jobmill.insert_jobs(
-      at => at, ids => ARRAY[new_id], queue_ids => ARRAY[jobmill.queue_id(queue_name)], kind_ids => ARRAY[jobmill.kind_id(kind_name)],
-      priorities => ARRAY[coalesce(jobmill.option_whole(o -> 'priority', 'priority', ${BOUNDS.priority.least}, ${BOUNDS.priority.most}), (defaults ->> 'priority')::int4, ${DEFAULTS.priority})]::int2[],
-      attempts => ARRAY[coalesce(jobmill.option_whole(o -> 'maxAttempts', 'maxAttempts', ${BOUNDS.maxAttempts.least}, ${BOUNDS.maxAttempts.most}), (defaults ->> 'maxAttempts')::int4, ${DEFAULTS.maxAttempts})]::int2[],
-      timeouts => ARRAY[jobmill.option_ms(o -> 'timeout', 'timeout', 1)], payloads => body,
+    SELECT e.placed INTO placed FROM jobmill.enqueue(
+      given_now => at, names_true => true, ids => ARRAY[new_id], queue_ids => ARRAY[queue_id], kind_ids => ARRAY[kind_id],
+      priorities => ARRAY[coalesce(priority, (defaults ->> 'priority')::int4, ${DEFAULTS.priority})]::int2[],
+      attempts => ARRAY[coalesce(max_attempts, (defaults ->> 'maxAttempts')::int4, ${DEFAULTS.maxAttempts})]::int2[],
+      timeouts => ARRAY[timeout_ms], payloads => body,
       tag_lists => CASE WHEN tag_list <> '{}' THEN ARRAY[tag_list::text] END, metadatas => (o -> 'metadata')::text,
-      rare => CASE WHEN rare <> '{}' THEN jsonb_build_array(rare || '{"n": 1}')::text END, may_repeat => o ? 'id',
-      for_instance => NULL, lease_token => NULL, free_queues => NULL, rooms => NULL, free_kinds => NULL, first_priorities => NULL);
+      rare => CASE WHEN rare <> '{}' THEN jsonb_build_array(rare || '{"n": 1}')::text END, may_repeat => coalesce(o ? 'id', false),
+      for_instance => NULL, free_queues => NULL, rooms => NULL, free_kinds => NULL, range_queues => NULL, range_priorities => NULL,
+      range_seqs => NULL, range_ends => NULL, tell => NULL, message => NULL, batch_from => NULL) AS e;
     -- The id existed when it took the key.
     IF placed ->> 'stray' IS NOT NULL THEN DELETE FROM jobmill.dedupe AS h WHERE h.key = dedupe_name AND h.job_id = new_id; END IF;
     IF placed ->> 'lost' IS NULL THEN RETURN new_id; END IF;
