@@ -172,6 +172,31 @@ describe('postgres: a job that SQL enqueues', () => {
     expect(await mill.holder('twice')).toBeNull()
   })
 
+  test.each(['COMMIT', 'ROLLBACK'])(
+    'P21 of two transactions with one dedupe key, the second waits for the %s of the first',
+    async (end) => {
+      const options = { dedupeKey: `contended ${end}` }
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        const first = await enqueued('email.send', { to: 'a' }, options, client)
+        const second = enqueued('email.send', { to: 'b' }, options)
+        const isWaiting = async () =>
+          (
+            await pool.query(
+              `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}.enqueue%'`,
+            )
+          ).rows.length
+        await expect.poll(isWaiting, { timeout: 10_000 }).toBe(1)
+        await client.query(end)
+        expect((await second) === first).toBe(end === 'COMMIT')
+        expect(await mill.holder(options.dedupeKey)).toBe(await second)
+      } finally {
+        client.release()
+      }
+    },
+  )
+
   test('has the time of the server in its id, in version 7', async () => {
     const before = Date.now()
     const id = await enqueued('email.send', { to: 'a' })
