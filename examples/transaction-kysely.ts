@@ -1,10 +1,11 @@
 /**
- * Enqueues jobs in a transaction of a query builder or ORM: one function adapts it for jobmill, here for
- * Kysely. Needs DATABASE_URL.
+ * Enqueues jobs in a transaction of a query builder or ORM: an adapter of jobmill/orm, here for Kysely. Needs
+ * DATABASE_URL.
  */
 import { defineJob, type JobContext, jobmill } from 'jobmill'
-import { postgres, type Tx } from 'jobmill/postgres'
-import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { fromKysely } from 'jobmill/orm'
+import { postgres } from 'jobmill/postgres'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
 const url = process.env['DATABASE_URL']
@@ -21,12 +22,6 @@ const db = new Kysely<Tables>({
 })
 await db.schema.createTable('example_account').ifNotExists().addColumn('email', 'text').execute()
 
-/** Adapts a Kysely transaction to the type `Tx`. */
-const asTx =
-  (trx: Transaction<Tables>): Tx =>
-  (text, values) =>
-    trx.executeQuery(CompiledQuery.raw(text, values))
-
 const sendWelcome = defineJob({
   kind: 'welcome.send',
   run: ({ payload }: JobContext<{ to: string }>) => ({ sent: payload.to }),
@@ -37,7 +32,7 @@ await mill.start()
 async function signUp(email: string, isAllowed: boolean) {
   return db.transaction().execute(async (trx) => {
     await trx.insertInto('example_account').values({ email }).execute()
-    const job = await mill.enqueue(sendWelcome, { to: email }, { tx: asTx(trx) })
+    const job = await mill.enqueue(sendWelcome, { to: email }, { tx: fromKysely(trx) })
     console.log(
       `enqueued     ${email}, not visible before the commit: ${JSON.stringify(await mill.get(job.id))}`,
     )

@@ -22,6 +22,8 @@ const ranks = new Map(
     limits: 3,
     observe: 3,
     runtime: 4,
+    client: 5,
+    orm: 5,
     probes: 5,
     cli: 6,
   }),

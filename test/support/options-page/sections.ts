@@ -155,6 +155,12 @@ export const SECTIONS: readonly Section[] = [
     without: [HTTP],
   },
   {
+    title: '`createClient()`',
+    intro: 'See [enqueue over HTTP](../learn/http-client.md).',
+    file: 'packages/jobmill/src/client/types.ts',
+    type: 'ClientOptions',
+  },
+  {
     title: '`commandJob()`',
     intro:
       'See [run a program for each job](../learn/handlers.md#run-a-program-for-each-job-commandjob). `queue`, `priority`, `maxAttempts`, `backoff` and `retryIf` are those of `defineJob`.',

@@ -4,6 +4,7 @@
  */
 import { HTTP_DEFAULTS } from '../../../packages/server/src/options.ts'
 import { PORTS } from '../../../packages/server/src/server/address.ts'
+import { DEFAULT_TIMEOUT_MS } from '../../../packages/jobmill/src/client/call.ts'
 import { BATCH_FROM } from '../../../packages/jobmill/src/store-postgres/claim/batches.ts'
 import { BOUNDS, DEFAULTS } from '../../../packages/jobmill/src/job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../../packages/jobmill/src/job/queue/queue-settings.ts'
@@ -247,6 +248,9 @@ export const VALUES: Readonly<Record<string, Value>> = {
   'HttpOptions.onError': { default: 'standard error' },
   'ServeOptions.port': { default: String(HTTP_DEFAULTS.port), bounds: range(PORTS) },
   'ServeOptions.bind': { default: code(HTTP_DEFAULTS.bind) },
+
+  'ClientOptions.fetch': { default: 'the global `fetch`' },
+  'ClientOptions.timeoutMs': { default: time(DEFAULT_TIMEOUT_MS) },
 
   'CommandOptions.kind': { ...COMMAND, bounds: NAME },
   'CommandOptions.payloadEnv': COMMAND,

@@ -6,6 +6,8 @@ export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'jobmill/postgres': 'jobmill/src/postgres.ts',
   'jobmill/store': 'jobmill/src/store.ts',
   'jobmill/internal': 'jobmill/src/internal.ts',
+  'jobmill/orm': 'jobmill/src/orm.ts',
+  'jobmill/client': 'jobmill/src/client.ts',
   'jobmill/cli': 'jobmill/src/cli.ts',
   'jobmill/opentelemetry': 'jobmill/src/opentelemetry.ts',
   'jobmill/testing': 'jobmill/src/testing/index.ts',

@@ -99,7 +99,7 @@ function requestFor(
   const own = 'dedupeKey' in item ? withDedupe(item, at) : item
   // Null is refused later, like any other value that is not a name.
   const queue = own.queue === undefined ? (definition?.queue ?? queueOf(kind)) : own.queue
-  const group = own.group === undefined ? definition?.group?.(own.payload) : own.group
+  const group = own.group === undefined ? definition?.group?.of(own.payload) : own.group
   // Most kinds have no defaults, and then copying the options once is enough.
   if (definition?.priority === undefined && definition?.maxAttempts === undefined)
     return withGroup({ ...own, queue, kind }, group)

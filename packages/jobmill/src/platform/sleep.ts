@@ -3,7 +3,7 @@ import type { Platform, TimerOptions } from './platform.ts'
 
 /** Resolves after `ms`, or at once when the signal aborts. Never rejects: check the signal afterwards. */
 export function sleep(
-  platform: Platform,
+  platform: Pick<Platform, 'timer'>,
   ms: number,
   signal?: AbortSignal,
   options?: TimerOptions,

@@ -22,7 +22,7 @@ import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
 import { ALERT_QUEUE } from './alerts/alert-job.ts'
 import { declare, declareServed } from './declare.ts'
-import { followedKinds, handlerFor, storedKinds } from './handlers.ts'
+import { followedKinds, handlerFor, kindDefaults, storedKinds } from './handlers.ts'
 import { limitFor } from './operate/limits.ts'
 import type { Resolved } from './options/options.ts'
 import { queueWatch } from './queue-watch.ts'
@@ -163,6 +163,7 @@ export function engine(given: EngineOptions) {
       queues: served,
       kinds,
       ...followedKinds(handlers),
+      kindDefaults: kindDefaults(options),
       capacity: options.capacity ?? DEFAULTS.capacity,
       leaseMs,
       ...(stoodStill && { stoodStill }),

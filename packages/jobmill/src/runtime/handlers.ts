@@ -1,5 +1,6 @@
 /** The handlers of a mill: one for every job, and one for every `onDead` and `onCancelled`. */
 import type { CancelledContext, DeadContext, JobContext, RecordedStep } from '../job/context.ts'
+import { DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, defineJob, type JobDefinition } from '../job/kind/definition.ts'
 import { invalidValue } from '../job/errors.ts'
 import { onCancelledKind } from '../job/attempt/on-cancelled.ts'
@@ -8,7 +9,7 @@ import { Dead } from '../job/attempt/thrown.ts'
 import { kindsOfVersion } from '../job/kind/kind-name.ts'
 import { orAborted } from '../platform/or-aborted.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { NewInstance } from '../store/types/instance.ts'
+import type { KindDefaults, NewInstance } from '../store/types/instance.ts'
 import type { FullStore } from '../store/store.ts'
 import { runOf } from '../work/chunks.ts'
 import type { Handler } from '../work/handler.ts'
@@ -58,6 +59,21 @@ export function followedKinds(
     onDead: all.flatMap(({ kind, followsDeaths }) => (followsDeaths ? kind : [])),
     onCancelled: all.flatMap(({ kind, followsCancels }) => (followsCancels ? kind : [])),
   }
+}
+
+/** What `enqueue` applies to the jobs of each kind: see enqueue/requests.ts. */
+export function kindDefaults(options: {
+  readonly jobs: readonly AnyJob[]
+  readonly queueOf: (kind: string) => string
+}): KindDefaults[] {
+  return options.jobs.map(({ kind, queue, priority, maxAttempts, indexedPayload, group }) => ({
+    kind,
+    queue: queue ?? options.queueOf(kind),
+    priority: priority ?? DEFAULTS.priority,
+    maxAttempts: maxAttempts ?? DEFAULTS.maxAttempts,
+    indexedPayload,
+    groupPath: group?.path,
+  }))
 }
 
 export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {

@@ -220,6 +220,8 @@ describe('docs/reference/api.md', () => {
   test.each([
     ['jobmill/sqlite', 'sqlite.ts'],
     ['jobmill/postgres', 'postgres.ts'],
+    ['jobmill/client', 'client.ts'],
+    ['jobmill/orm', 'orm.ts'],
     ['jobmill/testing', 'testing/index.ts'],
     ['jobmill-server', '../../server/src/index.ts'],
     ['jobmill-conformance', '../../conformance/src/index.ts'],

@@ -5,12 +5,12 @@ import { BOUNDS } from '../defaults.ts'
 import { type Duration, timeoutMs } from '../duration.ts'
 import { invalidValue } from '../errors.ts'
 import { checkEventSchemas, type EventSchemas, type EventsMustBeJson } from './event-schemas.ts'
-import { JOB_KIND, type JobKind } from './job-kind.ts'
+import { JOB_KIND, type JobKind, type Named } from './job-kind.ts'
 import { checkName } from '../names.ts'
 import { checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
 import type { MustBeJson } from '../payload/json-payload.ts'
-import { checkGroup, type GroupOf, type GroupOption } from '../payload/group.ts'
+import { checkGroup, type GroupOption, type GroupRule } from '../payload/group.ts'
 import { checkIndexedPayload } from '../payload/indexed.ts'
 import type { PayloadPath } from '../payload/payload-path.ts'
 import { checkSchema, type Schema } from '../payload/schema.ts'
@@ -52,7 +52,7 @@ export interface JobDeclaration<
   readonly backoff: BackoffPlan | undefined
   readonly indexedPayload: readonly string[] | undefined
   /** The group of a job with this payload. */
-  readonly group: GroupOf | undefined
+  readonly group: GroupRule | undefined
   /** Undefined if the kind declares none: then its jobs can receive any event. */
   readonly events: Events | undefined
   /** Exists only in the types. */
@@ -108,8 +108,10 @@ export function declareJob<
   Returned = unknown,
   Kept = Returned,
   Events extends EventSchemas = EventSchemas,
+  Kind extends string = string,
 >(
   options: WithSchema<PayloadSchema, Returned, Kept, Events> &
+    Named<Kind> &
     MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>> &
     EventsMustBeJson<Events>,
 ): JobDeclaration<
@@ -118,16 +120,21 @@ export function declareJob<
   StandardSchemaV1.InferOutput<PayloadSchema>,
   Returned,
   Events
->
+> &
+  Named<Kind>
 /** Without schemas, pass the types: `declareJob<{ to: string }, Receipt>({ kind: 'email.send' })`. */
 export function declareJob<
   Payload = unknown,
   Returned = unknown,
   Kept = Returned,
   Events extends EventSchemas = EventSchemas,
+  Kind extends string = string,
 >(
-  options: Plain<Payload, Returned, Kept, Events> & MustBeJson<Payload> & EventsMustBeJson<Events>,
-): JobDeclaration<Payload, Stored<Kept>, Payload, Returned, Events>
+  options: Plain<Payload, Returned, Kept, Events> &
+    Named<Kind> &
+    MustBeJson<Payload> &
+    EventsMustBeJson<Events>,
+): JobDeclaration<Payload, Stored<Kept>, Payload, Returned, Events> & Named<Kind>
 export function declareJob(options: unknown): JobDeclaration {
   checkObjectKeys(options, 'job', DECLARATION_KEYS)
   return Object.freeze(checkDeclaration(options as JobPolicy & { readonly kind: string }))

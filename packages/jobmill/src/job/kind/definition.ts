@@ -22,6 +22,7 @@ import { BOUNDS } from '../defaults.ts'
 import { invalidValue } from '../errors.ts'
 import type { EventSchemas, EventsMustBeJson } from './event-schemas.ts'
 import type { JobHandler, RetryIf } from './job-handler.ts'
+import type { Named } from './job-kind.ts'
 import { checkName } from '../names.ts'
 import { checkFunction, checkWhole } from '../numbers.ts'
 import { checkObjectKeys } from '../options/known-keys.ts'
@@ -124,24 +125,29 @@ export interface DefineJob<Context = unknown> {
    */
   <Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
   /** A handler that gets many jobs per call. */
-  <PayloadSchema extends StandardSchemaV1>(
-    options: ChunkWithSchema<PayloadSchema, Context> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
-  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, undefined, Context>
+  <PayloadSchema extends StandardSchemaV1, Kind extends string = string>(
+    options: ChunkWithSchema<PayloadSchema, Context> &
+      Named<Kind> &
+      MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
+  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, undefined, Context> & Named<Kind>
   /** Without a schema, annotate the handler: `run({ jobs }: ChunkContext<{ to: string }>)`. */
-  <Payload, Own = Context>(
-    options: PlainChunk<Payload, Own> & MustBeJson<Payload>,
-  ): JobDefinition<Payload, undefined, Own>
+  <Payload, Own = Context, Kind extends string = string>(
+    options: PlainChunk<Payload, Own> & Named<Kind> & MustBeJson<Payload>,
+  ): JobDefinition<Payload, undefined, Own> & Named<Kind>
   /** With a schema, the types of payload and result follow from it. */
   <
     PayloadSchema extends StandardSchemaV1,
     Returned,
     Result extends ResultSchema = undefined,
     Events extends EventSchemas = EventSchemas,
+    Kind extends string = string,
   >(
     options: WithSchema<PayloadSchema, Returned, Result, Context, Events> &
+      Named<Kind> &
       MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>> &
       EventsMustBeJson<Events>,
-  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, ResultOf<Result, Returned>, Context, Events>
+  ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, ResultOf<Result, Returned>, Context, Events> &
+    Named<Kind>
   /** Without a schema, annotate the handler: `run({ payload }: JobContext<{ to: string }>)`. */
   <
     Payload,
@@ -149,34 +155,54 @@ export interface DefineJob<Context = unknown> {
     Result extends ResultSchema = undefined,
     Own = Context,
     Events extends EventSchemas = EventSchemas,
+    Kind extends string = string,
   >(
-    options: Plain<Payload, Returned, Result, Own, Events> & MustBeJson<Payload> & EventsMustBeJson<Events>,
-  ): JobDefinition<Payload, ResultOf<Result, Returned>, Own, Events>
+    options: Plain<Payload, Returned, Result, Own, Events> &
+      Named<Kind> &
+      MustBeJson<Payload> &
+      EventsMustBeJson<Events>,
+  ): JobDefinition<Payload, ResultOf<Result, Returned>, Own, Events> & Named<Kind>
 }
 
 export interface Implement<Context = unknown> {
   /** A handler that gets many jobs per call: `implement(indexPage, { chunk: { size: 500 }, run })`. */
-  <Input, Payload, Own = Context>(
-    declaration: JobDeclaration<Input, unknown, Payload>,
+  <Input, Payload, Own = Context, Kind extends string = string>(
+    declaration: JobDeclaration<Input, unknown, Payload> & Named<Kind>,
     handler: ChunkHandler<Payload, Input, Own>,
-  ): JobDefinition<Input, undefined, Own>
+  ): JobDefinition<Input, undefined, Own> & Named<Kind>
   /**
    * The definition of a declared kind: `implement(sendEmail, async ({ payload }) => …)`, or
    * `{ run, onDead, retryIf }` instead of the function.
    */
-  <Input, Result, Payload, Returned, Own = Context, Events extends EventSchemas = EventSchemas>(
-    declaration: JobDeclaration<Input, Result, Payload, Returned, Events>,
+  <
+    Input,
+    Result,
+    Payload,
+    Returned,
+    Own = Context,
+    Events extends EventSchemas = EventSchemas,
+    Kind extends string = string,
+  >(
+    declaration: JobDeclaration<Input, Result, Payload, Returned, Events> & Named<Kind>,
     handler:
       | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned, NoInfer<Events>>['run']
       | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, Returned, NoInfer<Events>>,
-  ): JobDefinition<Input, Result, Own, Events>
+  ): JobDefinition<Input, Result, Own, Events> & Named<Kind>
   /** For a handler whose annotation leaves the result of `complete` open: `JobContext<Payload>`. */
-  <Input, Result, Payload, Returned, Own = Context, Events extends EventSchemas = EventSchemas>(
-    declaration: JobDeclaration<Input, Result, Payload, Returned, Events>,
+  <
+    Input,
+    Result,
+    Payload,
+    Returned,
+    Own = Context,
+    Events extends EventSchemas = EventSchemas,
+    Kind extends string = string,
+  >(
+    declaration: JobDeclaration<Input, Result, Payload, Returned, Events> & Named<Kind>,
     handler:
       | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, unknown, NoInfer<Events>>['run']
       | JobHandler<Payload, Returned | Promise<Returned>, Input, Own, unknown, NoInfer<Events>>,
-  ): JobDefinition<Input, Result, Own, Events>
+  ): JobDefinition<Input, Result, Own, Events> & Named<Kind>
 }
 
 /** A kind with its handler in one place: the short form of `declareJob` and `implement`. */

@@ -9,3 +9,10 @@ export interface JobKind<in Input = never, out Result = unknown> {
   readonly kind: string
   readonly [JOB_KIND]: { readonly takes: (input: Input) => void; readonly gives: () => Result }
 }
+
+/**
+ * Keeps the name of the kind in the type, so that `createClient<typeof jobs>` knows the payload of each kind.
+ */
+export interface Named<Kind extends string> {
+  readonly kind: Kind
+}

@@ -7,18 +7,26 @@ import { valueAt } from './value-at.ts'
 /** A path in the payload such as `'tenant.id'`, or a function of the payload. */
 export type GroupOption<Payload> = PayloadPath<Payload> | ((payload: Payload) => string | null | undefined)
 
-/** Undefined for a payload without a group. The caller checks the value. */
-export type GroupOf = (payload: unknown) => unknown
+export interface GroupRule {
+  /** Undefined for a payload without a group. The caller checks the value. */
+  readonly of: (payload: unknown) => unknown
+  /** Undefined for a function. */
+  readonly path: string | undefined
+}
 
-export function checkGroup(given: unknown, field: string): GroupOf {
-  if (typeof given === 'function') return (payload) => (given as GroupOf)(payload) ?? undefined
+export function checkGroup(given: unknown, field: string): GroupRule {
+  if (typeof given === 'function') {
+    const groupOf = given as GroupRule['of']
+    return { of: (payload) => groupOf(payload) ?? undefined, path: undefined }
+  }
   if (typeof given !== 'string') {
     const fix = "Pass a path such as 'tenant.id', or a function of the payload"
     throw invalidValue(field, given, 'must be a payload path or a function', fix)
   }
-  const path = checkIndexedPath(given, field).split('.')
-  return (payload) => {
-    const value = valueAt(payload, path)
+  const parts = checkIndexedPath(given, field).split('.')
+  const groupOf = (payload: unknown): unknown => {
+    const value = valueAt(payload, parts)
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : (value ?? undefined)
   }
+  return { of: groupOf, path: given }
 }

@@ -31,7 +31,12 @@ function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
 function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
+function option_instant(jsonb, text): 59a05da602ecbe56d37075a44088ccaf
+function option_ms(jsonb, text, bigint): a0a4567d2bb4d43b80ddcf68770b9203
+function option_text(jsonb, text, integer, boolean): 1232ac84521cbf1e6c80ac81277e1f3c
+function option_whole(jsonb, text, integer, integer): 99a10bb10cefc2c57151e100baed2ac4
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+function queue_id(text): 55326e4dfc3c483562d2bc4de42a1ba1
 function record_steps(text): f97e977b8a82ad5868577e7afa58271c
 function stage_groups(bigint, integer): 741d02f8e2597730816819c8b7bf8e1a
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
@@ -126,7 +131,7 @@ table job: dedupe_key text; enqueued_at bigint NOT NULL; group_name text; hold_a
 table job_event: id uuid NOT NULL; job_id uuid NOT NULL; name text NOT NULL; payload text NOT NULL; sent_at bigint NOT NULL; step text
 table job_group: changed_at bigint; changed_by text; check_at bigint; concurrency integer; first_place bigint NOT NULL; name text NOT NULL; paused boolean NOT NULL DEFAULT false; queue_id integer NOT NULL; rate integer; rate_per_ms bigint; used_until bigint NOT NULL DEFAULT 0; weight double precision
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
-table kind: id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
+table kind: defaults json; id integer NOT NULL DEFAULT nextval('jobmill.kind_ids'::regclass); name text NOT NULL; on_cancelled boolean NOT NULL DEFAULT false
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; key text NOT NULL DEFAULT ''::text; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
 table limit_waiter: holder uuid NOT NULL; key text NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL

@@ -28,13 +28,16 @@ WITH ${GIVEN_CTE}
  * Writes only changes. Includes the versions of a kind. Runs before REGISTER: an instance that registers
  * again changes nothing, because it may have an earlier release than those that registered since.
  */
-const FOLLOW_CANCELS = `
+const DECLARE_KINDS = `
 WITH ${GIVEN_CTE}, input AS MATERIALIZED (
-  SELECT k.id, split_part(k.name, '@', 1) IN (SELECT json_array_elements_text(p -> 'followed') FROM given) AS follows
+  SELECT k.id, split_part(k.name, '@', 1) IN (SELECT json_array_elements_text(p -> 'followed') FROM given) AS follows,
+         coalesce((SELECT d.defaults::text FROM given, json_to_recordset(p -> 'defaults') AS d(kind text, defaults json) WHERE d.kind = k.name),
+           k.defaults::text) AS defaults
     FROM jobmill.kind AS k WHERE k.name IN (SELECT json_array_elements_text(p -> 'kinds') FROM given)
      AND NOT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (SELECT (p ->> 'instance')::uuid FROM given))
 )
-UPDATE jobmill.kind AS k SET on_cancelled = i.follows FROM input AS i WHERE k.id = i.id AND k.on_cancelled <> i.follows`
+UPDATE jobmill.kind AS k SET on_cancelled = i.follows, defaults = i.defaults::json FROM input AS i
+ WHERE k.id = i.id AND (k.on_cancelled <> i.follows OR k.defaults::text IS DISTINCT FROM i.defaults)`
 
 const STOP = `
 WITH ${GIVEN_CTE}
@@ -106,14 +109,16 @@ SELECT m.id, m.token, g.now - m.started_at
  * its transaction.
  */
 export async function register(context: Context, instance: NewInstance): Promise<void> {
-  const { onDead, onCancelled = [], kinds } = instance
+  const { onDead, onCancelled = [], kindDefaults = [] } = instance
+  const kinds = [...new Set([...instance.kinds, ...kindDefaults.map(({ kind }) => kind)])]
+  const defaults = kindDefaults.map(({ kind, ...rest }) => ({ kind, defaults: rest }))
   const followUps = [...onDead.map(onDeadKind), ...onCancelled.map(onCancelledKind)]
   await context.names.ensure(new Set(), new Set([...kinds, ...followUps]))
   const counts = readyCounts()
   // The other instances split the workers again.
   for (const queue of instance.queues) counts.addLook(queue)
   await inTransaction(context, async (inside) => {
-    await ask(inside, FOLLOW_CANCELS, { instance: instance.id, kinds, followed: onCancelled })
+    await ask(inside, DECLARE_KINDS, { instance: instance.id, kinds, followed: onCancelled, defaults })
     await ask(inside, REGISTER, { instance: columnsOf(instance) })
     await takeCrashesBack(inside, instance, counts)
     await askWith(inside, MEMBERS_CHANGED)

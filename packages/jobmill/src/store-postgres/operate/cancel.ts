@@ -26,7 +26,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, ${TAKEN_CTE}, recorded AS (
 )
 SELECT id, tries, ${ORDERED_QUEUE} AS ordered${more} FROM taken`
 
-const CANCEL_WAITING = endWaiting('cancelled', 'cancelled')
+export const CANCEL_WAITING = endWaiting('cancelled', 'cancelled')
 
 /** The first reason is kept. The finish, deregister or reap that ends the attempt reads it. */
 const request = (rows: string): string => `
@@ -38,7 +38,7 @@ WITH ${GIVEN_CTE}, ${INPUT_IDS}, asked AS (
 SELECT id, true AS now FROM asked
 UNION ALL
 SELECT r.id, false FROM jobmill.running AS r JOIN input ON input.id = r.id WHERE r.cancel_reason IS NOT NULL`
-const REQUEST = request('FROM input WHERE r.id = input.id')
+export const REQUEST_CANCEL = request('FROM input WHERE r.id = input.id')
 const REQUEST_UNLOCKED = request(`WHERE r.id = ANY (ARRAY(
       SELECT h.id FROM jobmill.running AS h WHERE h.id = ANY (ARRAY(SELECT id FROM input)) FOR UPDATE SKIP LOCKED))`)
 
@@ -72,7 +72,7 @@ export async function cancel(
       )
       const rest = open.filter((id) => !verdicts.has(id))
       if (rest.length > 0) await unpack(context, query, { ids: rest })
-      for (const row of await run(context, query, skipLocked ? REQUEST_UNLOCKED : REQUEST, field)) {
+      for (const row of await run(context, query, skipLocked ? REQUEST_UNLOCKED : REQUEST_CANCEL, field)) {
         const id = String(row['id'])
         verdicts.set(id, { id, verdict: row['now'] === true ? 'changed' : 'unchanged', state: 'running' })
       }

@@ -9,6 +9,7 @@ import { ENQUEUE, FIRST_READY, INSERT_JOBS } from './functions/enqueue.ts'
 import { FINISH } from './functions/finish.ts'
 import { FINISH_EACH } from './functions/finish-each.ts'
 import { UNPACK } from './functions/unpack.ts'
+import { PRODUCE } from './functions/produce.ts'
 import { RECORD_STEPS } from './functions/record-steps.ts'
 import {
   FAIR_PLACES,
@@ -74,6 +75,7 @@ const FUNCTIONS = [
   WAIT_FOR,
   RECORD_STEPS,
   HEARTBEAT,
+  PRODUCE,
 ]
 
 export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', [...TABLES, ...FUNCTIONS].join('\n'))]

@@ -41,7 +41,9 @@ CREATE TABLE jobmill.kind (
   id int4 PRIMARY KEY DEFAULT nextval('jobmill.kind_ids'),
   name text NOT NULL UNIQUE,
   -- whether a follow-up job runs when a job of this kind is cancelled
-  on_cancelled bool NOT NULL DEFAULT false
+  on_cancelled bool NOT NULL DEFAULT false,
+  -- what code declared for new jobs of this kind, for jobs that SQL enqueues: { queue, priority, maxAttempts, indexedPayload }
+  defaults json
 );
 -- One row. It changes together with a setting, so that the new version is never visible before the new setting.
 CREATE TABLE jobmill.settings (version int8 NOT NULL);

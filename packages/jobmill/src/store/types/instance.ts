@@ -1,6 +1,16 @@
 /** Instances. Each start of a mill creates one, which counts as alive while it renews its lease. */
 import type { DutyBid } from './duty.ts'
 
+export interface KindDefaults {
+  readonly kind: string
+  readonly queue: string
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly indexedPayload?: readonly string[] | undefined
+  /** The path of the group in the payload. */
+  readonly groupPath?: string | undefined
+}
+
 export interface NewInstance {
   /** Random at each start, so that an instance is never mistaken for an earlier one on the same host. */
   readonly id: string
@@ -19,6 +29,11 @@ export interface NewInstance {
    * decides. Default: none.
    */
   readonly onCancelled?: readonly string[]
+  /**
+   * What new jobs of its kinds get if they do not say. A store whose database can enqueue without this code
+   * keeps them. The last new instance with the kind decides.
+   */
+  readonly kindDefaults?: readonly KindDefaults[]
   /**
    * How many jobs it can run at once. Determines its share when a total number of workers is divided among
    * instances.
@@ -46,7 +61,7 @@ interface Requested {
 }
 
 export interface InstanceRecord
-  extends Requested, Omit<NewInstance, 'onCancelled' | 'leaseMs' | 'stoodStill'> {
+  extends Requested, Omit<NewInstance, 'onCancelled' | 'kindDefaults' | 'leaseMs' | 'stoodStill'> {
   readonly state: 'alive' | 'expired' | 'lost' | 'stopped'
   readonly startedAt: number
   readonly renewedAt: number
