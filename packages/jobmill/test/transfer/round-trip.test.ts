@@ -103,10 +103,11 @@ describe.each([
   })
 })
 
-describe.each(['sqlite', 'postgres'] as const)('to %s', (to) => {
-  const outcomesOf = async ({ store }: Place, requests: Parameters<typeof aJob>[0][]): Promise<string[]> =>
-    (await store.enqueue(requests.map(aJob))).map(({ outcome }) => outcome)
+async function outcomesOf({ store }: Place, requests: Parameters<typeof aJob>[0][]): Promise<string[]> {
+  return (await store.enqueue(requests.map(aJob))).map(({ outcome }) => outcome)
+}
 
+describe.each(['sqlite', 'postgres'] as const)('to %s', (to) => {
   test('windows, keys until the start and debounced jobs continue', async () => {
     const target = await transferredTo(to, await furnished('sqlite', [keyed]))
     const { store, clock } = target
