@@ -8,8 +8,11 @@ import { nameOf, type Parts } from '../../store/admin/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 642684cae812f664b98f6d3473dab6cd
+function cancel(uuid, text): 2378026d13e15173d3280e5ff506caf4
+function check_options(jsonb, text, text[]): 4d33aca8098f5b55ee78ceda08347c39
 function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): 44681a089946d1c2525efbc1b134ab39
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
+function enqueue(text, json, jsonb): eb1c4fb7a0a855ecc33ca3f59fc353c2
 function fair_places(integer, integer[], integer, bigint, integer, integer): 615448e94b447803bc9835da13f2251f
 function fair_turns(integer[], integer[], integer[], integer[], integer, integer, json): 43bf7956bf4ce1c459f7d7b0424b05d5
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
@@ -25,7 +28,9 @@ function group_waits(integer, uuid): fe6c889ce8f29d6d4207d8783ca7025c
 function heartbeat(text): 8e7047cb45df701a534c23c8b8a2dd92
 function hold_group(integer, text, integer): 1d422d9ba00f4752840f4dc7f65ae51f
 function in_group(bigint, bigint): 8ea61362ceb7e10953ed021526212c39
+function index_entries(jsonb, jsonb): 6ae0b8541eb924441e7b95b518af6694
 function insert_jobs(bigint, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, bigint, integer[], integer[], integer[], integer[]): c56adc5bc76c37389adc494b6f819e16
+function kind_id(text): 9524b13fdd9a1f8d32078a4c61f73a3d
 function limited(integer[], integer[]): 78a3b249f5706961db56d50a0adee5a8
 function names_added(): a7887f882958b34851e23dab238dcf7a
 function names_altered(): 16fe5b6cc3357604415018f1c50427d0
@@ -36,9 +41,13 @@ function option_ms(jsonb, text, bigint): a0a4567d2bb4d43b80ddcf68770b9203
 function option_text(jsonb, text, integer, boolean): 1232ac84521cbf1e6c80ac81277e1f3c
 function option_whole(jsonb, text, integer, integer): 99a10bb10cefc2c57151e100baed2ac4
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
-function queue_id(text): 55326e4dfc3c483562d2bc4de42a1ba1
+function queue_id(text): 1029f6e7eeaf69743e69839c076d4bb1
 function record_steps(text): f97e977b8a82ad5868577e7afa58271c
+function refuse(text, text, text, text): 92cbd2f368f876d8a54ec85e3b11ed56
+function send_event(uuid, text, json): 887579efc407e00708c51012f9930085
 function stage_groups(bigint, integer): 741d02f8e2597730816819c8b7bf8e1a
+function state_of(uuid): 18ef4233e200a4e6616c4c72ec946d3f
+function text_at(jsonb, text): c01e15b363c5fe2e8b86e79dbfb0c32b
 function unpack(bigint[], uuid[], uuid[]): 9da7d4212885139cdb0e6c2202423364
 function wait_for(bigint, json): 77143020024072543a9d90d84a59abf5
 index alert.alert_pkey: ALTER TABLE jobmill.alert ADD CONSTRAINT alert_pkey PRIMARY KEY (name)
