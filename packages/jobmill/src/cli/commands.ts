@@ -19,9 +19,8 @@ import { start } from './commands/start.ts'
 import { steps } from './commands/steps.ts'
 import { top } from './commands/top.ts'
 import { transferCommand } from './commands/transfer.ts'
-import { versions } from './commands/versions.ts'
 import { work } from './commands/work.ts'
-import { workers } from './commands/workers.ts'
+import { versions, workers } from './commands/workers.ts'
 
 export const COMMANDS: readonly Command[] = [
   start,

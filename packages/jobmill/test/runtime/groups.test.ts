@@ -169,9 +169,10 @@ describe.each(subjects)('groups on $name', ({ name, mill: create }) => {
   })
 })
 
+const start = (groups: object) => () =>
+  jobmill({ store: sqlite(':memory:'), queues: { render: { groups } }, log: 'silent' })
+
 once('groups of a queue are checked at the start', () => {
-  const start = (groups: object) => () =>
-    jobmill({ store: sqlite(':memory:'), queues: { render: { groups } }, log: 'silent' })
   expect(start({ concurrency: 0 })).toThrow(/queues\.render\.groups\.concurrency: would never run a job/)
   expect(start({ rate: 0.5 })).toThrow(/queues\.render\.groups\.rate/)
   expect(start({ per: '1s' })).toThrow(/queues\.render\.groups\.per: needs a rate/)

@@ -8,7 +8,7 @@ import {
   queueUnknown,
   takeTurns,
 } from 'jobmill/store'
-import { type OracleGroup, type OracleJob, type OracleState } from '../state.ts'
+import type { OracleGroup, OracleJob, OracleState } from '../state.ts'
 import { isInGroup, leaveGroup } from './group-line.ts'
 import { makeReady } from './moves.ts'
 

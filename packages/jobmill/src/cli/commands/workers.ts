@@ -1,7 +1,11 @@
-/** `jobmill workers`: lists worker processes (instances), their running jobs, and the leader of each duty. */
+/**
+ * `jobmill workers` lists worker processes (instances), their running jobs, and the leader of each duty.
+ * `jobmill versions` lists the versions of the application that ran in the last 90 days.
+ */
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { DutyView } from '../../runtime/operate/duty-control.ts'
+import type { VersionRecord } from '../../store/types/instance.ts'
 import type { Command } from '../program/command.ts'
 import { runningJobs } from '../jobs/running.ts'
 import { withProgress } from '../output/progress.ts'
@@ -74,5 +78,30 @@ function dutyColumns(labels: ReadonlyMap<string, string>, now: number): Columns<
     leader: ({ leader }) => (leader === null ? null : (labels.get(leader) ?? leader)),
     'last success': ({ lastSuccessAt }) => (lastSuccessAt === null ? null : fromNow(lastSuccessAt, now)),
     failures: ({ failures }) => failures,
+  }
+}
+
+export const versions: Command = {
+  words: 'versions',
+  says: 'list the versions of your application, latest first: when they ran, and in how many processes',
+  examples: ['jobmill versions', 'jobmill versions --json | jq ".versions[0].version"'],
+  run: (parsed, terminal) =>
+    answerWith(parsed, terminal, async (mill) => {
+      const found = await mill.versions()
+      const none = 'no versions: set instance.version or JOBMILL_WORKER_VERSION'
+      return {
+        json: { versions: found },
+        text: [tableOf(found, versionColumns(systemPlatform.now()), none, terminal)],
+      }
+    }),
+}
+
+function versionColumns(now: number): Columns<VersionRecord> {
+  return {
+    version: ({ version }) => version,
+    'first seen': ({ firstAt }) => fromNow(firstAt, now),
+    'last seen': ({ lastAt, alive }) => (alive > 0 ? 'now' : fromNow(lastAt, now)),
+    processes: ({ instances }) => instances,
+    alive: ({ alive }) => alive,
   }
 }

@@ -3,15 +3,21 @@ import { BOUNDS, DEFAULTS } from '../defaults.ts'
 import { type Duration, durationMs } from '../duration.ts'
 import { invalidValue, JobmillError, quote } from '../errors.ts'
 import { checkWhole } from '../numbers.ts'
-import type { QueueSettings } from './queue-settings.ts'
+
+/** The settings of a queue that are about groups. */
+interface OfGroups {
+  readonly groupFair: boolean
+  readonly groupConcurrency: number | null
+  readonly groupRate: number | null
+}
 
 /** Whether groups of the queue may wait for a slot or a token. */
-export function hasGroupLimits(queue: QueueSettings | undefined): boolean {
+export function hasGroupLimits(queue: OfGroups | undefined): boolean {
   return queue !== undefined && (queue.groupConcurrency !== null || queue.groupRate !== null)
 }
 
 /** Whether the queue shares its workers between groups, or limits them. */
-export function hasGroups(queue: Partial<QueueSettings>): boolean {
+export function hasGroups(queue: Partial<OfGroups>): boolean {
   const { groupFair = false, groupConcurrency = null, groupRate = null } = queue
   return groupFair || groupConcurrency !== null || groupRate !== null
 }

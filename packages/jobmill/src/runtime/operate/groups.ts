@@ -28,8 +28,8 @@ export interface GroupChange {
   readonly paused?: boolean
 }
 
-export interface GroupListOptions {
-  /** `waiting`, the default: most waiting jobs first. `oldest`: the longest waiting first. `name`: by name. */
+interface GroupListOptions {
+  /** `waiting`, the default: most waiting jobs first. `oldest`: the longest wait first. `name`: by name. */
   readonly sort?: 'waiting' | 'oldest' | 'name'
   /** At most so many groups, 1 to 1,000 (default 100). */
   readonly limit?: number

@@ -118,13 +118,17 @@ export async function changeGroup(
     await askWith(inside, CHECK, [id, group])
     return row?.has_limits === true
   })
-  // Its ready jobs wait in the group from now on.
-  while (fair && hasLimits) {
-    const [held] = await askWith<{ jobs: number }>(context, HOLD, [id, group])
-    if ((held?.jobs ?? 0) === 0) break
-  }
-  if (fair && hasLimits) await askWith(context, CHECK, [id, group])
+  if (fair && hasLimits) await holdGroup(context, id, group)
   notifyQueues(context, [queue])
   const [record] = await groups(context, queue, { limit: 1, names: [group] })
   return record as GroupRecord
+}
+
+/** Its ready jobs wait in the group from now on. */
+async function holdGroup(context: Context, queue: number, group: string): Promise<void> {
+  for (;;) {
+    const [held] = await askWith<{ jobs: number }>(context, HOLD, [queue, group])
+    if ((held?.jobs ?? 0) === 0) break
+  }
+  await askWith(context, CHECK, [queue, group])
 }

@@ -5,7 +5,8 @@ import { GIVEN_CTE } from '../fragments.ts'
 
 /**
  * Finds its place by the unique index on id, then reads the primary key of `ready` from the front of the
- * queue to that place, up to a literal cap. Counts only the requested kinds, and in a fair queue only the group. Takes no locks.
+ * queue to that place, up to a literal cap. Counts only the requested kinds, and in a fair queue only the
+ * group. Takes no locks.
  */
 const POSITION = `
 WITH ${GIVEN_CTE}, place AS MATERIALIZED (

@@ -65,7 +65,10 @@ export function countReady(sql: Sql, queueId: number, kindId: number, most: numb
   return Math.min(most, count('ready') + count('quarantined'))
 }
 
-/** How many jobs of a lane are from the place `first` (default: the start) to a place, counted up to `most`. */
+/**
+ * How many jobs of a lane are from the place `first` (default: the start) to a place, counted up to
+ * `most`.
+ */
 export function countBefore(
   sql: Sql,
   index: ReadyIndex,
