@@ -10,7 +10,9 @@ export function JobHead({ job, children }: { readonly job: Job; readonly childre
       ? 'cancellation requested'
       : job.waitsForOrder
         ? 'blocked by order key'
-        : undefined
+        : job.waitsForGroup
+          ? `waits for group ${job.group}`
+          : undefined
   return (
     <div className="flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
