@@ -38,7 +38,8 @@ export const RUN_NOW: ActInfo = {
   role: 'operator',
   states: ['scheduled'],
   isDangerous: false,
-  means: 'Each job becomes ready now instead of when it is due, unless it waits for its order key or its group.',
+  means:
+    'Each job becomes ready now instead of when it is due, unless it waits for its order key or its group.',
 }
 
 export const ACTS: readonly ActInfo[] = [
