@@ -26,7 +26,7 @@ export function GroupRow({ queue, group, share, asOf }: Props) {
   return (
     <Row>
       <Cell>
-        <TextLink to={groupAddress(queue.name, name)} className="block max-w-52 truncate">
+        <TextLink to={groupAddress(queue.name, name)} className="block max-w-28 truncate sm:max-w-52">
           <span title={name}>{name}</span>
         </TextLink>
         <Changed group={group} />
@@ -62,7 +62,7 @@ export function GroupRow({ queue, group, share, asOf }: Props) {
 function Changed({ group: { overrides } }: Pick<Props, 'group'>) {
   if (overrides === null) return null
   return (
-    <p className="text-xs text-ready">
+    <p className="max-w-28 text-xs text-ready sm:max-w-none">
       changed{overrides.by !== null && ` by ${overrides.by}`} <Ago at={overrides.at} />
     </p>
   )

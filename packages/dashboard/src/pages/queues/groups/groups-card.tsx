@@ -63,6 +63,9 @@ export function GroupsCard({ queue }: { readonly queue: Queue }) {
   )
 }
 
+/** A paused group gets no turns. */
+const isServed = ({ waiting, paused }: Group): boolean => waiting > 0 && !paused
+
 interface RowsProps {
   readonly queue: Queue
   readonly groups: readonly Group[]
@@ -70,7 +73,6 @@ interface RowsProps {
 }
 
 function Rows({ queue, groups, asOf }: RowsProps) {
-  const isServed = ({ waiting, paused }: Group): boolean => waiting > 0 && !paused
   const all = groups.filter(isServed).reduce((sum, { weight }) => sum + weight, 0)
   return groups.map((group) => (
     <GroupRow
