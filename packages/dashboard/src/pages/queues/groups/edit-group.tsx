@@ -54,13 +54,7 @@ export function EditGroup({ queue, group, close }: Props) {
             />
           )}
         </Field>
-        <LimitsFields
-          draft={draft}
-          wrong={wrong}
-          otherwise={otherwise(limitsDraftOf(queue))}
-          hint={(_, text) => text}
-          set={set}
-        />
+        <LimitsFields draft={draft} wrong={wrong} otherwise={otherwise(limitsDraftOf(queue))} set={set} />
       </div>
     </DrawerForm>
   )

@@ -29,15 +29,7 @@ export function GroupsFields({ draft, wrong, overrides, set }: Props) {
         </p>
       </div>
       <div className="grid gap-4 sm:grid-cols-3">
-        <LimitsFields
-          draft={draft}
-          wrong={wrong}
-          otherwise={BLANK}
-          hint={(option, text) => (
-            <Overridden override={overrides.get(`groups.${option}`)}>{text}</Overridden>
-          )}
-          set={set}
-        />
+        <LimitsFields draft={draft} wrong={wrong} otherwise={BLANK} overrides={overrides} set={set} />
       </div>
     </fieldset>
   )

@@ -1,6 +1,7 @@
 /** The fields for the limits of groups: of all groups of a queue, or of one group. */
-import type { ReactNode } from 'react'
+import type { Override } from '../../../api/types.ts'
 import { Field, TextInput } from '../../../kit/forms/field.tsx'
+import { Overridden } from '../../../kit/overrides/overridden.tsx'
 import type { LimitsDraft } from './group-form.ts'
 
 interface Props {
@@ -8,8 +9,8 @@ interface Props {
   readonly wrong: Readonly<Partial<Record<keyof LimitsDraft, string>>>
   /** What applies if a field is blank. */
   readonly otherwise: LimitsDraft
-  /** Follows the hint of a field: by whom its option was overridden. */
-  readonly hint: (option: string, text: string) => ReactNode
+  /** Those of the queue, in its form. */
+  readonly overrides?: ReadonlyMap<string, Override>
   readonly set: (part: Partial<LimitsDraft>) => void
 }
 
@@ -19,9 +20,14 @@ const FIELDS = [
   ['groupRatePerMs', 'per', 'Period', 'e.g. 1s, 1m or 1h'],
 ] as const
 
-export function LimitsFields({ draft, wrong, otherwise, hint, set }: Props) {
+export function LimitsFields({ draft, wrong, otherwise, overrides, set }: Props) {
   return FIELDS.map(([key, option, label, text]) => (
-    <Field key={key} label={label} error={wrong[key]} hint={hint(option, text)}>
+    <Field
+      key={key}
+      label={label}
+      error={wrong[key]}
+      hint={<Overridden override={overrides?.get(`groups.${option}`)}>{text}</Overridden>}
+    >
       {(ids) => (
         <TextInput
           {...ids}
