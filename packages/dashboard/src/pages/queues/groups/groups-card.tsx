@@ -31,31 +31,33 @@ export function GroupsCard({ queue }: { readonly queue: Queue }) {
   const sort = SORTS.find((one) => one === text) ?? 'waiting'
   const read = useGroups(queue.name, sort, MOST + 1)
   return (
-    <Card flush title="Groups">
+    <Card
+      flush
+      title="Groups"
+      tools={
+        (read.data?.groups.length ?? 0) > MOST && (
+          <p className="text-soft">The first {MOST} groups. The queue has more.</p>
+        )
+      }
+      className="[&>.scrolls]:max-h-96"
+    >
       <DataView read={read} shape="table">
         {({ groups }) =>
           groups.length === 0 ? (
             <p className="px-4 pb-3 text-soft">No group of this queue has jobs to run or its own settings.</p>
           ) : (
-            <>
-              <div className="max-h-96 overflow-y-auto">
-                <Table
-                  label={`Groups of ${queue.name}`}
-                  columns={COLUMNS.filter(({ key }) => key !== 'weight' || queue.groupFair)}
-                  sorting={{
-                    columns: new Set(SORTS),
-                    column: sort,
-                    isDescending: sort !== 'name',
-                    turn: (column) => setText(column === 'waiting' ? null : column),
-                  }}
-                >
-                  <Rows queue={queue} groups={groups.slice(0, MOST)} asOf={serverTime(read.dataUpdatedAt)} />
-                </Table>
-              </div>
-              {groups.length > MOST && (
-                <p className="px-4 py-2 text-soft">The first {MOST} groups. The queue has more.</p>
-              )}
-            </>
+            <Table
+              label={`Groups of ${queue.name}`}
+              columns={COLUMNS.filter(({ key }) => key !== 'weight' || queue.groupFair)}
+              sorting={{
+                columns: new Set(SORTS),
+                column: sort,
+                isDescending: sort !== 'name',
+                turn: (column) => setText(column === 'waiting' ? null : column),
+              }}
+            >
+              <Rows queue={queue} groups={groups.slice(0, MOST)} asOf={serverTime(read.dataUpdatedAt)} />
+            </Table>
           )
         }
       </DataView>
