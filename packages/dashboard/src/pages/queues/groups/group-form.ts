@@ -31,7 +31,7 @@ export function groupDraftOf({ overrides }: Group): GroupDraft {
   return { weight: numberText(weight), ...limitsDraftOf(limits) }
 }
 
-export const isBlank = (text: string): boolean => text.trim() === ''
+const isBlank = (text: string): boolean => text.trim() === ''
 
 const wholeError = (text: string): string | undefined =>
   /^\d*$/.test(text.trim()) ? undefined : 'Enter a whole number, or leave blank.'
