@@ -189,7 +189,7 @@ describe('the language of the filter', () => {
 
   test('filters by when a job started, failed and ended, by version and by keys', () => {
     const { filter, wrong } = parse(
-      'failed-after:2h failed-before:1h started-before:1h ended-after:2026-11-16T01:00Z version:2.15.0 order:"customer 42" dedupe:a:b',
+      'failed-after:2h failed-before:1h started-before:1h ended-after:2026-11-16T01:00Z version:2.15.0 order:"customer 42" group:acme dedupe:a:b',
     )
     expect(wrong).toEqual([])
     expect(toBody(filter, NOW)).toEqual({
@@ -199,6 +199,7 @@ describe('the language of the filter', () => {
       endedFrom: NOW - HOUR,
       version: '2.15.0',
       orderKey: 'customer 42',
+      group: 'acme',
       dedupeKey: 'a:b',
     })
     expect(chipsOf(filter).map(({ name, value }) => `${name} ${value}`)).toContain('failed in the last 2h')

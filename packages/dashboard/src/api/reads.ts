@@ -58,6 +58,9 @@ export const useSteps = (id: string): Read<Answer<'jobs.steps'>> =>
 export const useDiagnostics = (): Read<Answer<'diagnostics.list'>> =>
   useRead('diagnostics', {}, { atMostEveryMs: SLOWEST_MS })
 export const useQueues = (): Read<Answer<'queues.list'>> => useRead('queues')
+/** Counts the jobs of each group, which takes a while when there are many. */
+export const useGroups = (queue: string, sort: string, limit: number): Read<Answer<'groups.list'>> =>
+  useRead(`queues/${encodeName(queue)}/groups`, { sort, limit }, { keep: true, atMostEveryMs: SLOW_MS })
 export const useCapacity = (): Read<Answer<'queues.capacity'>> =>
   useRead('capacity', {}, { atMostEveryMs: SLOW_MS })
 export const useWorkers = (): Read<Workers> =>

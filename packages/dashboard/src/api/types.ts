@@ -40,6 +40,7 @@ export type SavedView = Answer<'views.list'>['views'][number]
 export type Overview = Answer<'overview.read'>
 export type QueueAndCounts = Overview['queues'][number]
 export type Queue = QueueAndCounts['settings']
+export type Group = Answer<'groups.list'>['groups'][number]
 export type Health = QueueAndCounts['health']
 export type Counts = QueueAndCounts['counts']
 export type UnservedKind = Overview['unservedKinds'][number]

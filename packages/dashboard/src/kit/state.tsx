@@ -40,7 +40,7 @@ export function OutcomeBadge({ outcome }: { readonly outcome: Outcome }) {
 export function Badge({ colour, text }: { readonly colour: string; readonly text: string }) {
   return (
     <span className={classes('inline-flex items-center gap-1.5 font-medium whitespace-nowrap', colour)}>
-      <span aria-hidden className="size-2 rounded-full bg-current" />
+      <span aria-hidden className="size-2 shrink-0 rounded-full bg-current" />
       {text}
     </span>
   )

@@ -22,6 +22,7 @@ const job: Like = {
   timeoutMs: 90_000,
   tags: ['vip', NASTY],
   orderKey: "o'brien",
+  group: 'acme inc',
 }
 
 /** The arguments and the standard input that a real shell passes to a command of this name. */
@@ -41,7 +42,7 @@ test('curl sends the job to the API that serves the dashboard', () => {
   const { args } = words(asCurl(job, 'https://ops.example.com/mill%20one/api/'), 'curl')
   expect(args).toContain('https://ops.example.com/mill%20one/api/jobs')
   expect(args).toContain('authorization: Bearer secret')
-  const { payload, kind, queue, priority, maxAttempts, tags, orderKey } = job
+  const { payload, kind, queue, priority, maxAttempts, tags, orderKey, group } = job
   expect(JSON.parse(args.at(-1) ?? '')).toEqual({
     kind,
     payload,
@@ -50,6 +51,7 @@ test('curl sends the job to the API that serves the dashboard', () => {
     maxAttempts,
     tags,
     orderKey,
+    group,
     timeout: 90_000,
   })
 })
@@ -65,6 +67,7 @@ test('the command line reads back the same job', () => {
     timeout: '90000ms',
     tags: job.tags,
     orderKey: "o'brien",
+    group: 'acme inc',
   })
 })
 
@@ -115,5 +118,6 @@ test('TypeScript calls enqueue with equal values', async () => {
     timeout: 90_000,
     tags: job.tags,
     orderKey: "o'brien",
+    group: 'acme inc',
   })
 })

@@ -194,6 +194,7 @@ test('every reason links to the page that explains it', () => {
     step: '/jobs/i?tab=steps',
     'due-later': null,
     order: '/jobs/j',
+    group: '/queues?open=a%20b',
     paused: '/queues#a%20b',
     'queue-without-worker': '/workers',
     'kind-without-worker': '/workers',

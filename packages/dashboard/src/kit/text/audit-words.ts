@@ -7,6 +7,7 @@ const DID: Readonly<Record<string, string>> = {
   'queues.change': 'changed queue',
   'queues.pause': 'paused queue',
   'queues.resume': 'resumed queue',
+  'groups.change': 'changed group',
   'schedules.create': 'created schedule',
   'schedules.change': 'changed schedule',
   'schedules.pause': 'paused schedule',

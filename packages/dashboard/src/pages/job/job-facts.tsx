@@ -6,6 +6,7 @@ import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { KindLink } from '../../kit/kind-link.tsx'
 import { number } from '../../kit/text/format.ts'
 import { Ago, Moment } from '../../kit/text/time.tsx'
+import { groupAddress } from '../jobs/filter/address.ts'
 import { InstanceName } from './instance-name.tsx'
 import { AttemptFacts, BackoffFact } from './policy-facts.tsx'
 import type { Try } from './tries.ts'
@@ -17,7 +18,7 @@ interface Props {
 }
 
 export function JobFacts({ job, policy, last }: Props) {
-  const { queue, tags, priority, orderKey, dedupeKey } = job
+  const { queue, tags, priority, orderKey, group, dedupeKey } = job
   const schedule = job.metadata?.['schedule']
   const startedAt = job.startedAt ?? last?.startedAt ?? null
   const instance = job.instance ?? last?.instance ?? null
@@ -46,6 +47,13 @@ export function JobFacts({ job, policy, last }: Props) {
           {orderKey !== null && (
             <Fact name="Order key">
               <Key text={orderKey} />
+            </Fact>
+          )}
+          {group !== null && (
+            <Fact name="Group">
+              <TextLink to={groupAddress(queue, group)} className="wrap-anywhere">
+                {group}
+              </TextLink>
             </Fact>
           )}
           {dedupeKey !== null && (

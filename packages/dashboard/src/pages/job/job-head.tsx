@@ -10,13 +10,17 @@ export function JobHead({ job, children }: { readonly job: Job; readonly childre
       ? 'cancellation requested'
       : job.waitsForOrder
         ? 'blocked by order key'
-        : undefined
+        : job.waitsForGroup
+          ? `waits for group ${job.group}`
+          : undefined
   return (
     <div className="flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{job.kind}</h1>
-          <StateBadge state={job.state} {...(note !== undefined && { note })} />
+          <span className="min-w-0 wrap-anywhere *:whitespace-normal">
+            <StateBadge state={job.state} {...(note !== undefined && { note })} />
+          </span>
         </div>
         <p className="flex items-center gap-1 text-soft">
           <span className="min-w-0 font-mono text-xs break-all">{job.id}</span>

@@ -10,6 +10,7 @@ import { Field, Select, TextInput } from '../../kit/forms/field.tsx'
 import { useDraft } from '../../kit/forms/use-draft.ts'
 import { Overridden } from '../../kit/overrides/overridden.tsx'
 import { BackoffFields } from './backoff-fields.tsx'
+import { GroupsFields } from './groups/groups-fields.tsx'
 import { changeOf, draftOf, fieldOf, wrongIn } from './queue-form.ts'
 import { RetentionFields } from './retention-fields.tsx'
 import { isPerKey } from '../limits/limit-words.ts'
@@ -95,6 +96,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           )}
         </Field>
       </div>
+      <GroupsFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
       <BackoffFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
       <RetentionFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
     </DrawerForm>

@@ -1,12 +1,21 @@
 /** The state of the queue form: its text, its problems and its changes. */
 import type { Body, Queue } from '../../api/types.ts'
 import { durationError, durationText, FOREVER, parseDuration } from '../../kit/forms/duration.ts'
+import {
+  limitsFieldOf,
+  type LimitsDraft,
+  limitsChangeOf,
+  limitsDraftOf,
+  limitsWrongIn,
+  numberText,
+} from './groups/group-form.ts'
 
-export interface Draft {
+export interface Draft extends LimitsDraft {
   readonly workers: string
   readonly limit: string
   /** Empty: no target. */
   readonly targetLatencyMs: string
+  readonly groupFair: boolean
   readonly backoffEnabled: boolean
   readonly backoffBaseMs: string
   readonly backoffMaxMs: string
@@ -20,22 +29,22 @@ export interface Draft {
 
 export type Wrong = Readonly<Partial<Record<keyof Draft, string>>>
 
-const count = (value: number | null): string => (value === null ? '' : String(value))
-
 export function draftOf(settings: Queue): Draft {
   return {
-    workers: count(settings.workers),
+    workers: numberText(settings.workers),
     limit: settings.limit ?? '',
     targetLatencyMs: settings.targetLatencyMs === null ? '' : durationText(settings.targetLatencyMs),
+    groupFair: settings.groupFair,
+    ...limitsDraftOf(settings),
     backoffEnabled: settings.backoffEnabled,
     backoffBaseMs: durationText(settings.backoffBaseMs),
     backoffMaxMs: durationText(settings.backoffMaxMs),
     retainDoneMs: durationText(settings.retainDoneMs),
     retainCancelledMs: durationText(settings.retainCancelledMs),
     retainDeadMs: durationText(settings.retainDeadMs),
-    keepDone: count(settings.keepDone),
-    keepCancelled: count(settings.keepCancelled),
-    keepDead: count(settings.keepDead),
+    keepDone: numberText(settings.keepDone),
+    keepCancelled: numberText(settings.keepCancelled),
+    keepDead: numberText(settings.keepDead),
   }
 }
 
@@ -65,6 +74,7 @@ export function wrongIn(draft: Draft): Wrong {
         ? 'The initial backoff is longer than the maximum.'
         : undefined),
     backoffMaxMs: durationError(draft.backoffMaxMs),
+    ...limitsWrongIn(draft),
   }
   for (const [, age, number] of RETAINED) {
     found[age] = durationError(draft[age], { orForever: true })
@@ -87,6 +97,10 @@ export function changeOf(before: Queue, draft: Draft): Body<'queues.change'> {
     ...(differs('backoffEnabled') && { enabled: draft.backoffEnabled }),
     ...(isBackoff && { base: age(draft.backoffBaseMs), max: age(draft.backoffMaxMs) }),
   }
+  const groups = {
+    ...(differs('groupFair') && { fair: draft.groupFair }),
+    ...limitsChangeOf(was, draft),
+  }
   const retain = Object.fromEntries(
     RETAINED.flatMap(([state, ageKey, numberKey]) => {
       const kept = {
@@ -100,6 +114,7 @@ export function changeOf(before: Queue, draft: Draft): Body<'queues.change'> {
     ...(differs('workers') && { workers: whole(draft.workers) }),
     ...(differs('limit') && { limit: draft.limit === '' ? null : draft.limit }),
     ...(differs('targetLatencyMs') && { targetLatency: parseDuration(draft.targetLatencyMs) }),
+    ...(Object.keys(groups).length > 0 && { groups }),
     ...(Object.keys(backoff).length > 0 && { backoff }),
     ...(Object.keys(retain).length > 0 && { retain }),
   }
@@ -109,6 +124,7 @@ export function changeOf(before: Queue, draft: Draft): Body<'queues.change'> {
 export function fieldOf(path: string | undefined): keyof Draft | undefined {
   const parts = (path ?? '').split('.').filter((part) => part !== 'queue')
   const [first, second, third] = parts
+  if (first === 'groups') return limitsFieldOf(second) ?? 'groupFair'
   if (first === 'workers' || first === 'limit') return first
   if (first === 'targetLatency') return 'targetLatencyMs'
   if (first === 'backoff') return second === 'max' ? 'backoffMaxMs' : 'backoffBaseMs'

@@ -189,7 +189,11 @@ function* waitsForGroup(group: GroupRecord, now: number): Generator<Reason> {
     const per = spanText(ratePerMs ?? 0)
     const message = `Group ${name} starts ${rate} per ${per}: its next token comes in ${spanText(nextTokenMs)}, ${others}`
     yield reason('group', message, now + nextTokenMs)
-  }
+  } else if (concurrency !== null)
+    yield reason(
+      'group',
+      `Group ${name} runs at most ${concurrency} at once, and others of it are ready to run`,
+    )
 }
 
 function waitText({ name, events, dueAt, children }: OpenWait, now: number): string {

@@ -7,7 +7,7 @@ import { isTooLong, joinLines, option, quote, withInput } from './shell.ts'
 
 export type Like = Pick<
   Job,
-  'kind' | 'payload' | 'queue' | 'priority' | 'maxAttempts' | 'timeoutMs' | 'tags' | 'orderKey'
+  'kind' | 'payload' | 'queue' | 'priority' | 'maxAttempts' | 'timeoutMs' | 'tags' | 'orderKey' | 'group'
 >
 
 /** `api` is the URL of the API, with a trailing slash. */
@@ -29,7 +29,7 @@ export function asTypeScript({ kind, payload, ...options }: Like): string {
 }
 
 export function asCommand({ kind, payload, ...options }: Like): string {
-  const { queue, priority, maxAttempts, timeout, tags = [], orderKey } = optionsOf(options)
+  const { queue, priority, maxAttempts, timeout, tags = [], orderKey, group } = optionsOf(options)
   const words = [
     option('queue', queue),
     option('priority', String(priority)),
@@ -37,6 +37,7 @@ export function asCommand({ kind, payload, ...options }: Like): string {
     ...(timeout === undefined ? [] : [option('timeout', `${timeout}ms`)]),
     ...tags.map((tag) => option('tag', tag)),
     ...(orderKey === undefined ? [] : [option('order-key', orderKey)]),
+    ...(group === undefined ? [] : [option('group', group)]),
   ]
   const json = JSON.stringify(payload ?? null)
   if (isTooLong(json)) return withInput(joinLines([`jobmill enqueue ${quote(kind)} --stdin`, ...words]), json)
@@ -51,6 +52,7 @@ interface Options {
   readonly timeout?: number
   readonly tags?: readonly string[]
   readonly orderKey?: string
+  readonly group?: string
 }
 
 function optionsOf({
@@ -60,6 +62,7 @@ function optionsOf({
   timeoutMs,
   tags,
   orderKey,
+  group,
 }: Omit<Like, 'kind' | 'payload'>): Options {
   return {
     queue,
@@ -68,6 +71,7 @@ function optionsOf({
     ...(timeoutMs !== null && { timeout: timeoutMs }),
     ...(tags.length > 0 && { tags }),
     ...(orderKey !== null && { orderKey }),
+    ...(group !== null && { group }),
   }
 }
 

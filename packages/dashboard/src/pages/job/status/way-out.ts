@@ -34,6 +34,8 @@ export function wayOutOf(
       return { to: `/jobs?state=ready&queue=${named}`, text: 'View jobs ahead' }
     case 'step':
       return { to: `/jobs/${id}?tab=steps`, text: 'View steps' }
+    case 'group':
+      return { to: `/queues?open=${named}`, text: 'View groups' }
     case 'order':
       return job === null ? null : { to: `/jobs/${job}`, text: 'Open blocking job' }
     default:

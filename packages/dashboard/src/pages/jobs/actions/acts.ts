@@ -20,12 +20,15 @@ export function actPhrase(name: string, jobs: string): string {
   return name === 'Run now' ? `Run ${jobs} now` : `${name} ${jobs}`
 }
 
-/** Whether an action changes a job. One that waits for its order key would not run any earlier. */
+/**
+ * Whether an action changes a job. One that waits for its order key or its group would not run
+ * any earlier.
+ */
 export function applies(
   { act, states }: Pick<ActInfo, 'act' | 'states'>,
-  { state, waitsForOrder }: Pick<JobSummary, 'state' | 'waitsForOrder'>,
+  { state, waitsForOrder, waitsForGroup }: Pick<JobSummary, 'state' | 'waitsForOrder' | 'waitsForGroup'>,
 ): boolean {
-  return states.includes(state) && !(act === 'run-now' && waitsForOrder)
+  return states.includes(state) && !(act === 'run-now' && (waitsForOrder || waitsForGroup))
 }
 
 export const RUN_NOW: ActInfo = {
@@ -35,7 +38,8 @@ export const RUN_NOW: ActInfo = {
   role: 'operator',
   states: ['scheduled'],
   isDangerous: false,
-  means: 'Each job becomes ready now instead of when it is due, unless it waits for its order key.',
+  means:
+    'Each job becomes ready now instead of when it is due, unless it waits for its order key or its group.',
 }
 
 export const ACTS: readonly ActInfo[] = [

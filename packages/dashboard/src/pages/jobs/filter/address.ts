@@ -6,6 +6,7 @@ import {
   type Filter,
   MOST_PAYLOAD,
   MOST_TAGS,
+  NO_FILTER,
   type PayloadValue,
   recordOf,
   TEXT_KEYS,
@@ -31,6 +32,7 @@ export function toSearch(filter: Filter): URLSearchParams {
   for (const key of TIME_KEYS) put(TIMES[key].parameter, whenText(rest[key]))
   put('version', rest.version)
   put('orderKey', rest.order)
+  put('group', rest.group)
   put('dedupeKey', rest.dedupe)
   put('errorText', rest.error)
   for (const { path, value } of payload) put('payloadAt', `${path}:${value}`)
@@ -38,6 +40,10 @@ export function toSearch(filter: Filter): URLSearchParams {
   put('payloadText', text)
   return search
 }
+
+/** The jobs of a group. Each queue has its own groups. */
+export const groupAddress = (queue: string, group: string): string =>
+  `/jobs?${toSearch({ ...NO_FILTER, queue, group })}`
 
 const whenText = (when: When | null): string | null =>
   when === null ? null : 'at' in when ? String(when.at) : when.ago

@@ -35,6 +35,7 @@ export function chipsOf(filter: Filter): readonly Chip[] {
   }
   addText('version')
   addText('order')
+  addText('group')
   addText('dedupe')
   addText('error')
   for (const one of payload)

@@ -9,6 +9,7 @@ export const TEXTS = {
   error: { parameter: 'errorText', label: 'error contains' },
   version: { parameter: 'version', label: 'version' },
   order: { parameter: 'orderKey', label: 'order key' },
+  group: { parameter: 'group', label: 'group' },
   dedupe: { parameter: 'dedupeKey', label: 'dedupe key' },
 } as const
 export type TextKey = keyof typeof TEXTS
@@ -82,6 +83,7 @@ export const KEYS: readonly (TextKey | TimeKey | 'state' | 'tag')[] = [
   ...TIME_KEYS,
   'version',
   'order',
+  'group',
   'dedupe',
 ]
 

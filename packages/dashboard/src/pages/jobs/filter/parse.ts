@@ -42,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   error: 'error:"timed out"',
   version: 'version:2.15.0',
   order: 'order:customer-42',
+  group: 'group:acme',
   dedupe: 'dedupe:invoice-42',
   payload: 'payload.user.id:42',
 }

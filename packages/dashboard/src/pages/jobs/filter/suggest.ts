@@ -36,6 +36,7 @@ const NOTES: Readonly<Record<string, string>> = {
   error: 'last error contains',
   version: 'last attempt ran on this version',
   order: 'order key',
+  group: 'group in its queue',
   dedupe: 'dedupe key, with or without its scope',
   'payload.': 'payload value: payload.user.id:42',
 }

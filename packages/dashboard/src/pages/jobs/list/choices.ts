@@ -12,6 +12,7 @@ export const OPTIONAL_COLUMNS = [
   'time',
   'tags',
   'orderKey',
+  'group',
   'instance',
 ] as const
 export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]

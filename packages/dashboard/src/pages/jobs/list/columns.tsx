@@ -7,7 +7,7 @@ import { number, shortId, span } from '../../../kit/text/format.ts'
 import { RoughlyAgo, useNow } from '../../../kit/text/time.tsx'
 import { Tip } from '../../../kit/overlays/tip.tsx'
 import type { OptionalColumn } from './choices.ts'
-import { toSearch } from '../filter/address.ts'
+import { groupAddress, toSearch } from '../filter/address.ts'
 import { NO_FILTER } from '../filter/filter.ts'
 
 interface About {
@@ -59,6 +59,17 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
       </span>
     ),
   },
+  group: {
+    name: 'Group',
+    cell: ({ queue, group }) =>
+      group === null ? (
+        <span className="text-soft">–</span>
+      ) : (
+        <TextLink to={groupAddress(queue, group)} className="block max-w-40 truncate">
+          <span title={group}>{group}</span>
+        </TextLink>
+      ),
+  },
   instance: {
     name: 'Instance',
     cell: ({ instance }, { label }) =>
@@ -82,9 +93,16 @@ function Steady({ at }: { readonly at: number | null }) {
 }
 
 /** The next or the last transition of the job. */
-function Turn({ state, dueAt, startedAt, endedAt, waitsForOrder, cancelReason }: JobSummary) {
+function Turn(job: JobSummary) {
+  const { state, dueAt, startedAt, endedAt, waitsForOrder, waitsForGroup, group, cancelReason } = job
   if (state === 'ready') return <span className="text-soft">ready</span>
   if (waitsForOrder) return <span className="text-soft">blocked by order key</span>
+  if (waitsForGroup)
+    return (
+      <span className="block max-w-48 truncate text-soft" title={group ?? undefined}>
+        waits for group {group}
+      </span>
+    )
   const [word, at] =
     endedAt !== null ? ['ended', endedAt] : startedAt !== null ? ['started', startedAt] : ['due', dueAt]
   return (
