@@ -15,6 +15,7 @@ import { BATCHES } from './faults/stores/batches.ts'
 import { CLAIMS } from './faults/stores/claims.ts'
 import { DATABASE } from './faults/stores/database.ts'
 import { FILES } from './faults/stores/files.ts'
+import { GROUPS } from './faults/stores/groups.ts'
 import { KEYS } from './faults/stores/keys.ts'
 import { LEASES } from './faults/stores/leases.ts'
 import { OUTCOMES } from './faults/stores/outcomes.ts'
@@ -42,6 +43,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...DATABASE,
   ...FILES,
   ...KEYS,
+  ...GROUPS,
   ...LEASES,
   ...OUTCOMES,
   ...REPLACED,
