@@ -6,7 +6,7 @@ import type { JobmillError } from 'jobmill'
 import { type FixTexts, rephrase } from 'jobmill/internal'
 
 /** The library's name of the whole input, which the request does not have. */
-const WHOLE = /^(?:job|schedule|change|limit|alert|queue|options|query)\./
+const WHOLE = /^(?:job|schedule|change|limit|alert|queue|group|options|query)\./
 /** A field that is only a limit or a queue refers to the one in the URL. */
 const NAMED = /^(?:limit|queue)$/
 

@@ -33,7 +33,7 @@ describe('roles by route', () => {
     const operations = operationsOf(await documentOf(url, bearer('viewer')))
     const wrong: string[] = []
     for (const { method, path, name, role } of operations) {
-      const at = path.replace('{id}', ID).replace('{name}', 'nobody')
+      const at = path.replace('{id}', ID).replace('{name}', 'nobody').replace('{group}', 'none')
       // A missing body is reported only to callers with the role.
       const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
       const call = async (headers: Record<string, string>): Promise<number> => {
@@ -69,6 +69,8 @@ describe('roles by route', () => {
         "duties.run": "admin",
         "errors.list": "viewer",
         "events.listen": "viewer",
+        "groups.change": "operator",
+        "groups.list": "viewer",
         "jobs.cancel": "operator",
         "jobs.count": "viewer",
         "jobs.delete": "admin",

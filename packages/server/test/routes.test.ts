@@ -500,6 +500,25 @@ describe.each(inFull(subjects, subjects.slice(-1)))('the API on $name', ({ name,
       detail: 'name: no alert rule has this name (got "ops"). Use a name from GET /api/alerts.',
     })
 
+    expect((await call('queues.change', { name: 'default' }, { groups: { fair: true } })).body).toMatchObject(
+      {
+        groupFair: true,
+      },
+    )
+    const acme = { name: 'default', group: 'acme' }
+    expect((await call('groups.change', acme, { weight: 2, paused: true })).body).toMatchObject({
+      name: 'acme',
+      weight: 2,
+      paused: true,
+    })
+    expect((await call('groups.list', { name: 'default' })).body).toMatchObject({
+      groups: [{ name: 'acme', waiting: 0, overrides: { weight: 2 } }],
+    })
+    expect((await call('groups.change', acme, { weight: 0 })).body).toMatchObject({
+      status: 400,
+      field: 'weight',
+    })
+
     expect((await call('limits.create', {}, { name: 'db', concurrency: 2 })).status).toBe(201)
     expect((await call('limits.create', {}, { name: 'db', concurrency: 3 })).status).toBe(409)
     expect((await call('limits.change', { name: 'db' }, { concurrency: 5 })).body).toMatchObject({

@@ -64,7 +64,9 @@ function rowsOf(schema: string, table: string, columns: readonly string[]): stri
 
 /** Restores into a schema that does not exist yet. */
 export async function restorePostgres(url: string, schema: string, script: string): Promise<void> {
-  await withClient(url, (client) => client.query(script.replaceAll(/\bjobmill(?=[.;])/g, schema)))
+  // As in a dump of pg_dump: a function may call one that the script creates later.
+  const before = 'SET check_function_bodies = false;\n'
+  await withClient(url, (client) => client.query(before + script.replaceAll(/\bjobmill(?=[.;])/g, schema)))
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

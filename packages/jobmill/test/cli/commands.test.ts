@@ -50,9 +50,12 @@ const DURATIONS = COMMANDS.flatMap(({ words, options = {} }) =>
 )
 
 test.each(DURATIONS)('jobmill $words --$name refuses a number without a unit', async ({ words, name }) => {
-  const needed = { 'schedules add': ['x', '--when', '@daily', '--kind', 'a'], top: [], 'db doctor': [] }[
-    words
-  ] ?? ['x']
+  const needed = {
+    'schedules add': ['x', '--when', '@daily', '--kind', 'a'],
+    'groups set': ['x', 'y'],
+    top: [],
+    'db doctor': [],
+  }[words] ?? ['x']
   expect(await call(migratedFile(), [...words.split(' '), ...needed, `--${name}`, '7'])).toEqual({
     code: 2,
     out: '',

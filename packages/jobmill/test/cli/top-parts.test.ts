@@ -33,6 +33,7 @@ function aRecord(n: number): JobRecord {
     dedupeKey: null,
     waitsForOrder: false,
     waitsForGroup: false,
+    group: null,
   }
   return { ...names, ...times, ...texts, ...rest, instance: null, cancelReason: null } as unknown as JobRecord
 }

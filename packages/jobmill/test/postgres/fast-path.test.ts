@@ -138,7 +138,7 @@ describe('postgres: the fast path', () => {
     const pagesOfClaim = async (count: number): Promise<number> => {
       const { rows } = await session.query<{ told: string | null }>(
         `SELECT told::text FROM ${schema}.claim(NULL, $1, '{default}', ARRAY[$2::int4], ARRAY(SELECT id FROM ${schema}.kind),
-           $2::int4, '{1}', '{-32769}', '{0}', '{32768}', false, 20, false, NULL, false)`,
+           $2::int4, '{1}', '{-32769}', '{0}', '{32768}', false, 20, false, NULL, false, NULL)`,
         [me.id, count],
       )
       expect(rows).toHaveLength(count + 1)

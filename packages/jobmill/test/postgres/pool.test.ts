@@ -204,7 +204,7 @@ describe('postgres pool', () => {
     const { rows } = await admin.query<{ types: string; count: number }>(
       `SELECT (SELECT string_agg(format_type(t, NULL), ', ' ORDER BY n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n)) AS types,
               p.pronargs::int4 AS count
-         FROM pg_proc AS p WHERE p.proname = 'enqueue' AND p.pronamespace = '${schema}'::regnamespace`,
+         FROM pg_proc AS p WHERE p.proname = 'enqueue' AND p.pronamespace = '${schema}'::regnamespace ORDER BY p.pronargs DESC`,
     )
     const { types = '', count = 0 } = rows[0] ?? {}
     const passed = Array.from({ length: count }, (_, n) => `$${n + 1}`).join(', ')

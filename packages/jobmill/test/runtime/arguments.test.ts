@@ -63,6 +63,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'list.endedFrom': method(['instant'], [7], (mill, endedFrom) => mill.list({ endedFrom })),
   'list.failedFrom': method(['instant'], [7], (mill, failedFrom) => mill.list({ failedFrom })),
   'list.startedBefore': method(['instant'], [7], (mill, startedBefore) => mill.list({ startedBefore })),
+  'list.group': method(['text'], ['q'], (mill, group) => mill.list({ group })),
   'list.orderKey': method(['text'], ['q'], (mill, orderKey) => mill.list({ orderKey })),
   'list.dedupeKey': method(['text'], ['q'], (mill, dedupeKey) => mill.list({ dedupeKey })),
   'list.states': method(['list'], [[]], (mill, state) => mill.list({ state: [state] })),
@@ -123,6 +124,11 @@ const METHODS: Readonly<Record<string, Method>> = {
   'timeline.queue': method(['text'], ['q'], (mill, queue) => mill.timeline({ queue })),
   'timeline.job': method(['text'], [ID], (mill, job) => mill.timeline({ job })),
   'timeline.cursor': method(['text'], ['1'], (mill, cursor) => mill.timeline({ cursor })),
+  'groups.list': method(['text', 'object'], ['q', {}]),
+  'groups.get': method(['text', 'text'], ['q', 'g']),
+  'groups.update': method(['text', 'text', 'object', 'object'], ['q', 'g', { weight: 2 }, {}]),
+  'groups.pause': method(['text', 'text', 'object'], ['q', 'g', {}]),
+  'groups.resume': method(['text', 'text', 'object'], ['q', 'g', {}]),
   'limits.create': method(['text', 'object', 'object'], ['l', { concurrency: 1 }, {}]),
   'limits.change': method(['text', 'object', 'object'], ['smtp', {}, {}]),
   'limits.delete': method(['text'], ['l']),
@@ -257,7 +263,7 @@ describe('arguments', () => {
     const mill = await testMill({ serve: ['default'] })
     const members = (of: object, prefix = ''): string[] =>
       Object.entries(of).flatMap(([key, value]) =>
-        ['alerts', 'bulk', 'audit', 'limits', 'schedules', 'views'].includes(key)
+        ['alerts', 'bulk', 'audit', 'groups', 'limits', 'schedules', 'views'].includes(key)
           ? members(value as object, `${key}.`)
           : [prefix + key],
       )
@@ -273,7 +279,7 @@ describe('arguments', () => {
   test('an unknown option of enqueue is refused with the list of options', async () => {
     const mill = await testMill({ serve: ['default'] })
     const options =
-      'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, debounce, orderKey, dedupeKey'
+      'id, queue, priority, maxAttempts, delay, runAt, timeout, tags, metadata, dedupe, debounce, orderKey, group, dedupeKey'
     const refused = { code: 'OPTION_UNKNOWN' }
     await expect(mill.enqueue('k', 1, { colour: 1 } as never)).rejects.toMatchObject({
       ...refused,

@@ -237,6 +237,7 @@ describe('a job', () => {
       metadata: '{"schedule":"nightly","plannedAt":"2026-02-01T11:00:00.000Z"}',
       dedupe: null,
       orderKey: null,
+      group: null,
     })
   })
 
