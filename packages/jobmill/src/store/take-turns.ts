@@ -31,7 +31,7 @@ export interface TurnSource<Row extends Place> {
 }
 
 /** A large claim takes several jobs of each group at once, so that it needs fewer looks. */
-const LOOKS = 50
+const LOOKS = 32
 
 interface Group {
   readonly start: number

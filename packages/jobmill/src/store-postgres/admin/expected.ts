@@ -10,7 +10,7 @@ function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 642684cae812f664b98f6d3473dab6cd
 function cancel(uuid, text): 2378026d13e15173d3280e5ff506caf4
 function check_options(jsonb, text, text[]): 4d33aca8098f5b55ee78ceda08347c39
-function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): 44681a089946d1c2525efbc1b134ab39
+function claim(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean, integer, boolean, text, boolean, text): c85e73c2fec1f740dc849923c470f3d7
 function enqueue(bigint, boolean, uuid[], integer[], integer[], smallint[], smallint[], bigint[], text, text[], text, text, boolean, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[], text, text, integer): f33fe92131bab4f4138b4f0f60ee03e1
 function enqueue(text, json, jsonb): eb1c4fb7a0a855ecc33ca3f59fc353c2
 function fair_places(integer, integer[], integer, bigint, integer, integer): 615448e94b447803bc9835da13f2251f

@@ -114,6 +114,7 @@ export type LeaseRow = readonly [
   enqueuedAt: number | null,
   payload: string,
   rareText: string | null,
+  group: string | null,
 ]
 
 /** Fields that few jobs have. */
@@ -122,7 +123,6 @@ interface Rare {
   readonly tags: readonly string[] | null
   readonly metadata: string | null
   readonly order_key: string | null
-  readonly group: string | null
   /** Absent in a lease of direct dispatch. */
   readonly has_steps?: boolean
   readonly is_child?: boolean
@@ -134,7 +134,7 @@ function leaseOfRow(
   row: LeaseRow,
   { token, now }: { readonly token: number; readonly now: number },
 ): Lease {
-  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more] = row
+  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more, group] = row
   const rare = more === null ? null : (JSON.parse(more) as Rare)
   return {
     id,
@@ -150,7 +150,7 @@ function leaseOfRow(
     tags: rare?.tags ?? [],
     metadata: rare?.metadata ?? null,
     orderKey: rare?.order_key ?? null,
-    group: rare?.group ?? null,
+    group,
     enqueuedAt: enqueuedAt ?? readyAt,
     readyAt,
     waitedMs: now - readyAt,

@@ -28,7 +28,7 @@ CREATE FUNCTION jobmill.claim(
   range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[], wants_ends bool, batch_from int4,
   quarantined bool, in_limit text, with_permits bool, turns text)
 RETURNS TABLE (id uuid, queue_id int4, kind_id int4, priority int2, seq int8, attempt int4, max_attempts int2, crashes int2,
-               ready_at int8, enqueued_at int8, payload json, told json)
+               ready_at int8, enqueued_at int8, payload json, told json, group_name text)
 LANGUAGE plpgsql VOLATILE ROWS 10 ${PLANNED_ONCE} AS $$
 #variable_conflict use_column
 DECLARE
@@ -156,9 +156,10 @@ BEGIN
     RETURN QUERY
     SELECT r.id, r.queue_id, r.kind_id, nullif(r.priority, 0::int2), r.seq, nullif(r.attempt + 1, 1), j.max_attempts, nullif(r.crashes, 0::int2),
            r.ready_at, nullif(j.enqueued_at, r.ready_at), j.payload,
-           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR j.group_name IS NOT NULL OR r.flags & ${HAS_STEPS | IS_CHILD} <> 0
-                THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key, 'group', j.group_name,
-                                       'has_steps', r.flags & ${HAS_STEPS} <> 0, 'is_child', r.flags & ${IS_CHILD} <> 0) END
+           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL OR r.flags & ${HAS_STEPS | IS_CHILD} <> 0
+                THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key,
+                                       'has_steps', r.flags & ${HAS_STEPS} <> 0, 'is_child', r.flags & ${IS_CHILD} <> 0) END,
+           j.group_name
       FROM jobmill.ready AS r CROSS JOIN LATERAL (SELECT * FROM jobmill.job WHERE job.id = r.id LIMIT 1) AS j
      WHERE r.ctid = ANY (places) ORDER BY r.priority, r.seq;
     DELETE FROM jobmill.ready AS r WHERE r.ctid = ANY (places);
