@@ -149,3 +149,24 @@ test.each([
   expect(limits).toEqual([limit, limit])
   expect(postgres('postgres://localhost/x').retainBatch).toBe(4_000)
 })
+
+test('sqlite: retention forgets groups that were not used for two days, except changed ones', async () => {
+  let now = 1_000_000
+  const file = freshFile()
+  const store = await openStore(file, { clock: () => now })
+  await store.queues.declare([{ name: QUEUE, settings: { groupFair: true } }])
+  const instance = anInstance({ leaseMs: 100 * 3_600_000 })
+  await store.instances.register(instance)
+  await store.groups.change(QUEUE, 'changed', { weight: 2 })
+  await store.enqueue(someJobs([{ group: 'old' }, { group: 'changed' }]))
+  await store.finish((await store.claim(aClaim(instance.id))).map(done))
+  const reader = new Database(file, { readonly: true })
+  onTestFinished(() => void reader.close())
+  const names = (): unknown[] => reader.prepare('SELECT name FROM jobmill_group ORDER BY name').pluck().all()
+  await store.stage(10)
+  await store.retain(aRetain())
+  expect(names()).toEqual(['changed', 'old'])
+  now += 48 * 3_600_000
+  await store.retain(aRetain())
+  expect(names()).toEqual(['changed'])
+})

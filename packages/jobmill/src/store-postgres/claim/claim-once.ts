@@ -134,7 +134,8 @@ function leaseOfRow(
   row: LeaseRow,
   { token, now }: { readonly token: number; readonly now: number },
 ): Lease {
-  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more, group] = row
+  const [id, queueId, kindId, priority, , attempt, most, crashes, readyAt, enqueuedAt, payload, more, group] =
+    row
   const rare = more === null ? null : (JSON.parse(more) as Rare)
   return {
     id,

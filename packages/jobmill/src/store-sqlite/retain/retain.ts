@@ -18,6 +18,7 @@ const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY
 const METRICS = `jobmill_metric INDEXED BY jobmill_metric_at WHERE resolution = ? AND at <= ? ORDER BY at LIMIT ?`
 const PLACES = `jobmill_limit_waiter INDEXED BY jobmill_limit_waiter_since WHERE since <= ? ORDER BY since LIMIT ?`
 const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
+const GROUPS = `jobmill_group INDEXED BY jobmill_group_used WHERE changed_at IS NULL AND running = 0 AND check_at IS NULL AND used_at <= ? LIMIT ?`
 const PAST_INSTANCES = `jobmill_past_instance INDEXED BY jobmill_past_instance_ended WHERE ended_at <= ? ORDER BY ended_at LIMIT ?`
 
 // Reads the front of jobmill_instance_ended, and looks up each instance in jobmill_job_running.
@@ -31,6 +32,9 @@ const AT_MOST = 10_000
 /** How long a waiter keeps its place in line, and how long a recording is recognized by its number. */
 const PLACE_MS = 10 * 60_000
 const RECORDING_MS = 24 * 3_600_000
+
+/** How long a group keeps its number after its last job became due. A longer wait only costs it its turn. */
+const GROUP_MS = 48 * 3_600_000
 
 export function retain(work: Work, request: RetainRequest): Retained {
   const { limit, ticksMs, eventsMs, metricsMs, queues } = request
@@ -61,6 +65,7 @@ export function retain(work: Work, request: RetainRequest): Retained {
     // After the waiters, because a key with a waiter is kept.
     dropFullKeys(work, AT_MOST),
     drop('source', RECORDINGS, now - RECORDING_MS, AT_MOST),
+    drop('id', GROUPS, now - GROUP_MS, AT_MOST),
     drop('id', PAST_INSTANCES, now - DEFAULTS.keepVersionsMs, AT_MOST),
   ]
   const isFull =
@@ -96,6 +101,7 @@ export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs, queues }: 
     any(PLACES, now - PLACE_MS) ||
     any(FULL_KEYS, now) ||
     any(RECORDINGS, now - RECORDING_MS) ||
+    any(GROUPS, now - GROUP_MS) ||
     any(PAST_INSTANCES, now - DEFAULTS.keepVersionsMs)
   )
 }
