@@ -6,7 +6,7 @@ import type { Staged } from '../../store/types/replies.ts'
 import { NEVER_DUE } from '../../store/types/step.ts'
 import type { JobRow } from '../job-row.ts'
 import { giveOrderLock, makeDue } from '../enqueue/order-queue.ts'
-import { groupsInMs, stageGroups } from '../groups/stage-groups.ts'
+import { NEXT_CHECK, stageGroups } from '../groups/stage-groups.ts'
 import type { Look, Work } from '../work.ts'
 
 // Reads the front of jobmill_job_due: only due entries, however many wait behind them. Jobs in an order queue
@@ -17,6 +17,8 @@ const DUE = `
 const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
   WHERE state = 0 AND in_order_queue = 0 AND due_at < ${NEVER_DUE} ORDER BY due_at LIMIT 1`
+// One statement, because every idle heartbeat runs it.
+const NEXT = `SELECT (${NEXT_DUE}) AS due_at, (${NEXT_CHECK}) AS check_at`
 
 // Reads the front of jobmill_order_due_place: the longest waiting order queue comes first.
 const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
@@ -51,10 +53,9 @@ export function stage(work: Work, limit: number): Staged {
 export function stageInMs(look: Look): number | null {
   const { sql, now } = look
   if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
-  const next = sql(NEXT_DUE).get() as { due_at: number } | undefined
-  const group = groupsInMs(look)
-  if (next === undefined) return group
-  return Math.min(group ?? Number.POSITIVE_INFINITY, Math.max(0, next.due_at - now))
+  const { due_at: dueAt, check_at: checkAt } = sql(NEXT).get() as Record<'due_at' | 'check_at', number | null>
+  const times = [dueAt, checkAt].filter((at) => at !== null)
+  return times.length === 0 ? null : Math.max(0, Math.min(...times) - now)
 }
 
 /** Whether `stage` has something to do. */

@@ -1,12 +1,13 @@
 /** Promotes jobs whose group has room and a token. */
 import { HAS_PASSED, READY, SCHEDULED } from '../job-row.ts'
-import type { Look, Work } from '../work.ts'
+import type { Work } from '../work.ts'
 import { type GroupRow, joinGroup, placeIn, queueGroups, startOf } from './turns.ts'
 
 // Reads the front of jobmill_group_check.
 const DUE = `SELECT id, queue_id, name FROM jobmill_group INDEXED BY jobmill_group_check
   WHERE check_at IS NOT NULL AND check_at <= ? ORDER BY check_at LIMIT ?`
-const NEXT = `SELECT check_at FROM jobmill_group INDEXED BY jobmill_group_check WHERE check_at IS NOT NULL ORDER BY check_at LIMIT 1`
+/** When `stage` should look at a group next. */
+export const NEXT_CHECK = `SELECT check_at FROM jobmill_group INDEXED BY jobmill_group_check WHERE check_at IS NOT NULL ORDER BY check_at LIMIT 1`
 const GROUP = `SELECT * FROM jobmill_group WHERE id = ?`
 // Both read jobmill_job_group.
 const WAITING = `SELECT pk FROM jobmill_job INDEXED BY jobmill_job_group
@@ -30,11 +31,6 @@ export function stageGroups(work: Work, limit: number): { queues: number[]; more
     if (queues.length >= limit) break
   }
   return { queues, more: due.length >= limit || queues.length >= limit }
-}
-
-export function groupsInMs({ sql, now }: Look): number | null {
-  const next = sql(NEXT).get() as { check_at: number } | undefined
-  return next === undefined ? null : Math.max(0, next.check_at - now)
 }
 
 function promote(work: Work, { id, queue_id: queueId, name }: DueGroup, most: number): number {
