@@ -25,8 +25,12 @@ export const HELD_UNTIL_END = `('done', 'ended')`
 /** The flags of a job that leaves running and does not end. Its permits are released. */
 const STAYS = KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD | GROUPED
 export const WITHOUT_PERMIT = `flags & ${STAYS | HAS_PASSED}`
-/** The flags of a job that leaves running and waits. It passes the limits of its group again. */
-export const WAITS_AGAIN = `(flags & ${STAYS} | CASE WHEN seq < 0 THEN ${GROUPED} ELSE 0 END)`
+/**
+ * The flags of the job with this id that stops running, or being ready, and waits. It passes the limits of its
+ * group again. Reads the job, because the queue may have had no groups when the job became ready.
+ */
+export const waitsAgain = (id: string): string =>
+  `(flags & ${STAYS} | coalesce((SELECT ${GROUPED} FROM jobmill.job AS t WHERE t.id = ${id} AND t.group_name IS NOT NULL), 0))::int2`
 
 /** `given(p, now)`: the parameter, and the database's time unless a test overrides it. */
 export const GIVEN_CTE = `given AS MATERIALIZED (

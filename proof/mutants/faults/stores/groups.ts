@@ -29,7 +29,7 @@ export const GROUPS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: stage gives the slots of a group twice',
-    file: 'store-postgres/schema/functions/groups.ts',
+    file: 'store-postgres/schema/functions/group-limits.ts',
     find: 'ELSE q.concurrency - (SELECT count(*)',
     replace: 'ELSE q.concurrency - 0 * (SELECT count(*)',
     test: { file: CONTRACT, name: 'P20 a group runs as many jobs as its concurrency' },
@@ -57,7 +57,7 @@ export const GROUPS: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a group without a token starts jobs',
-    file: 'store-postgres/schema/functions/groups.ts',
+    file: 'store-postgres/schema/functions/group-limits.ts',
     find: '      free := least(free, tokens);',
     replace: '',
     test: { file: CONTRACT, name: 'P20 a rate starts so many jobs of a group per period' },

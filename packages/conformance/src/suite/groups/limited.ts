@@ -242,6 +242,18 @@ export const limitedCases: readonly Case[] = [
     await t.setQueue(QUEUE, { groupConcurrency: null })
     assert.equal((await started(t, worker)).length, 3)
   }),
+  test('P20 a retry waits for its group although the queue got its limits while the job ran', async (t) => {
+    const worker = await limitedWorker(t, {})
+    const [first] = await enqueueMany(t, 'acme', 1)
+    const lease = only(await started(t, worker))
+    await t.setQueue(QUEUE, { groupConcurrency: 1 })
+    const [second] = await enqueueMany(t, 'acme', 1)
+    assert.equal(only(await started(t, worker)).id, second)
+    await t.finish(lease, { to: 'scheduled', delayMs: 5, refund: false }, { outcome: 'failed' })
+    t.clock.advance(5)
+    assert.deepEqual(await started(t, worker), [])
+    await t.jobIs(first ?? '', { state: 'scheduled', waitsForGroup: true, attempt: 1 })
+  }),
   test('the list has the groups with jobs or changes, most waiting jobs first', async (t) => {
     const worker = await limitedWorker(t, { groupConcurrency: 1, groupRate: 5, groupRatePerMs: 1_000 })
     await enqueueMany(t, 'few', 1)

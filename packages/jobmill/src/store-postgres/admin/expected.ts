@@ -16,11 +16,11 @@ function enqueue(text, json, jsonb): eb1c4fb7a0a855ecc33ca3f59fc353c2
 function fair_places(integer, integer[], integer, bigint, integer, integer): 615448e94b447803bc9835da13f2251f
 function fair_turns(integer[], integer[], integer[], integer[], integer, integer, json): 43bf7956bf4ce1c459f7d7b0424b05d5
 function finish(bigint, uuid[], bigint[], bigint[], text, boolean, text, integer, bigint[], bigint[]): a563d7f419acb5a6e6601743cd39da87
-function finish_each(bigint, json, integer, bigint[], bigint[]): fc97253981061468d17a96bc10ce029f
+function finish_each(bigint, json, integer, bigint[], bigint[]): 5853e2291668f0713962370b78fbb6e7
 function first_ready(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 3f0e31b9e66422299a9e73de07537b9f
 function free_keys(uuid[]): 02a16c6709e2607d2d17cc6f4aae95a9
 function group_kind(integer, text): 73102d3a5b5c33c4ebf702534bfdea0c
-function group_names(integer, integer): 596849c89a6a427b45a0060eaeff0629
+function group_names(integer, integer): 75882aa69fb40c846985cece41709142
 function group_place(integer, uuid): c424330b46c5a5de21e7210af36f6f4e
 function group_ready(integer, text, integer): 58d9ad3ca67b865de4cbf66e680c581a
 function group_start(integer, text): 6f7a60e8074452160c6796bef9e018d3

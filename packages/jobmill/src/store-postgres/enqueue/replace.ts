@@ -20,7 +20,7 @@ import {
   slotsFreed,
   TAKEN_CTE,
   turnKey,
-  WAITS_AGAIN,
+  waitsAgain,
   WAITS_FOR_TURN,
 } from '../fragments.ts'
 import { keptChanging, lookAgain } from '../look-again.ts'
@@ -42,7 +42,7 @@ WITH ${GIVEN_CTE}, input AS MATERIALIZED (
   RETURNING j.id, j.order_key, j.group_name
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${WAITS_AGAIN} | (flags & ${FREES_KEY}) FROM moved WHERE due > now
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, ${waitsAgain('moved.id')} | (flags & ${FREES_KEY}) FROM moved WHERE due > now
 ), slot_freed AS (
   ${slotsFreed(`SELECT m.id FROM moved AS m WHERE m.due > m.now AND m.flags & ${HAS_PASSED} <> 0`)}
 ), to_ready AS (

@@ -220,12 +220,15 @@ interface Saved {
   readonly coolMs?: number | null
 }
 
-/** The groups of these queues may have other limits now. Reads a range of the primary key per queue. */
+/**
+ * The groups of these queues may have other limits now. Each group with waiting jobs has a row or an order
+ * check. Reads a range of the primary key per queue.
+ */
 const CHECK_GROUPS = `
 WITH ${GIVEN_CTE}
 INSERT INTO jobmill.order_check (queue_id, order_key)
-SELECT DISTINCT l.queue_id, l.order_key FROM jobmill.queue AS q JOIN jobmill.order_queue AS l ON l.queue_id = q.id
- WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given)) AND starts_with(l.order_key, ${GROUP_MARK})`
+SELECT g.queue_id, ${GROUP_MARK} || g.name FROM jobmill.queue AS q JOIN jobmill.job_group AS g ON g.queue_id = q.id
+ WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given))`
 
 async function save(inside: Context, saved: readonly Saved[]): Promise<readonly Row[]> {
   if (saved.length === 0) return []

@@ -11,15 +11,8 @@ import { FINISH_EACH } from './functions/finish-each.ts'
 import { UNPACK } from './functions/unpack.ts'
 import { PRODUCE } from './functions/produce.ts'
 import { RECORD_STEPS } from './functions/record-steps.ts'
-import {
-  FAIR_PLACES,
-  FAIR_TURNS,
-  GROUP_LOOKS,
-  GROUP_NAMES,
-  GROUP_PLACES,
-  HOLD_GROUP,
-  STAGE_GROUPS,
-} from './functions/groups.ts'
+import { GROUP_NAMES, HOLD_GROUP, STAGE_GROUPS } from './functions/group-limits.ts'
+import { FAIR_PLACES, FAIR_TURNS, GROUP_LOOKS, GROUP_PLACES } from './functions/groups.ts'
 import { HEARTBEAT } from './functions/heartbeat.ts'
 import { WAIT_FOR } from './functions/wait-for.ts'
 import { LIMITED } from './functions/limited.ts'

@@ -10,7 +10,7 @@ import {
   PERMITS_FREED,
   queueName,
   slotsFreed,
-  WAITS_AGAIN,
+  waitsAgain,
   WITHOUT_PERMIT,
 } from '../../fragments.ts'
 import { FORGET } from './pieces.ts'
@@ -83,7 +83,7 @@ BEGIN
       FROM (SELECT * FROM gone WHERE state = ${ready} ORDER BY n) AS g
   ), to_later AS (
     INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-    SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${WAITS_AGAIN}
+    SELECT ${NOW} + due_in_ms, id, queue_id, kind_id, tries, priority, spent, crashes, ${waitsAgain('gone.id')}
       FROM gone WHERE state = ${scheduled}
   ), to_wake AS (
     INSERT INTO jobmill.wake (job_id) SELECT g.id FROM gone AS g WHERE g.parked AND g.state = ${scheduled} AND ${waitsForOthers('g.id', 'g.token')}
