@@ -26,8 +26,8 @@ export const HELD_UNTIL_END = `('done', 'ended')`
 const STAYS = KEYED | ORDERED | HAS_ORDER_LOCK | HAS_STEPS | IS_CHILD | GROUPED
 export const WITHOUT_PERMIT = `flags & ${STAYS | HAS_PASSED}`
 /**
- * The flags of the job with this id that stops running, or being ready, and waits. It passes the limits of its
- * group again. Reads the job, because the queue may have had no groups when the job became ready.
+ * The flags of the job with this id that stops running, or being ready, and waits. It passes the limits of
+ * its group again. Reads the job, because the queue may have had no groups when the job became ready.
  */
 export const waitsAgain = (id: string): string =>
   `(flags & ${STAYS} | coalesce((SELECT ${GROUPED} FROM jobmill.job AS t WHERE t.id = ${id} AND t.group_name IS NOT NULL), 0))::int2`

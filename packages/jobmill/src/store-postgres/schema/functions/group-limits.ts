@@ -1,4 +1,7 @@
-/** The limits of groups: stage_groups promotes jobs, hold_group keeps ready ones back, and the rest lists groups. */
+/**
+ * The limits of groups: stage_groups promotes jobs, hold_group keeps ready ones back, and the others list
+ * groups.
+ */
 import { GROUP_MARK, GROUPED, HAS_PASSED } from '../../fragments.ts'
 import { LOWEST, PLACES } from './groups.ts'
 import { NOW, PLANNED_ONCE } from './pieces.ts'
